@@ -7,12 +7,12 @@
 ///
 /// These are the same for every layer:
 ///
-/// - The ``TokenStore`` has 10 s; after that, calls that need a token fail as ``NetworkError/Kind/storage``. The tokens
-///   of 100 accounts are in memory; others are loaded again.
-/// - At most 1,000 calls wait for one renewal of an access token; a further one fails as
+/// - A ``TokenStore`` has 10 s for an access. After that, calls that need a token fail as
+///   ``NetworkError/Kind/storage``. The tokens of 100 accounts are in memory; others are loaded again.
+/// - At most 1,000 calls wait for one renewal of an access token. Further ones fail as
 ///   ``NetworkError/Kind/overloaded``.
-/// - A call can be resumed (``NeedsLogin/resume()``) for 10 minutes after its failure. At most 100 calls can be
-///   resumed: of more, the one that failed first can't.
+/// - A call can be resumed (``NeedsLogin/resume()``) for 10 minutes after its failure. Only the last 100 calls that
+///   failed can be resumed.
 public struct LayerLimits: Sendable, Hashable {
     /// A failed call can be resumed for this time; see ``NeedsLogin/resume()``.
     static let resumptionTime = Duration.seconds(600)

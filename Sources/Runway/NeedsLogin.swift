@@ -12,9 +12,9 @@ public import class Foundation.NotificationCenter
 /// }
 /// ```
 ///
-/// The notification is posted on the main actor, so that an observer needs no queue. On Linux an observer with the
-/// queue `.main` would wait for itself for ever. The calls have failed as ``NetworkError/Kind/needsLogin``. After the
-/// login, ``resume()`` repeats those that managers made.
+/// The notification is posted on the main actor, so an observer needs no queue. On Linux an observer with the queue
+/// `.main` would wait for itself for ever. The calls have failed as ``NetworkError/Kind/needsLogin``. After the login,
+/// ``resume()`` repeats the calls of managers.
 public struct NeedsLogin: Sendable {
     /// The layer whose calls need the login.
     public let network: NetworkLayer

@@ -1,13 +1,15 @@
 extension NetworkLayer {
-    /// Fetches a response ahead, so that a later call finds it. Nothing lands, and no manager is notified of a failure;
-    /// only the record contains it.
+    /// Fetches a response ahead, so that a later call finds it. Nothing lands. No manager is notified of a failure,
+    /// which is only in the record.
     ///
-    /// A response that is fresh already is not fetched, nor a response that another prefetch or a revalidation is
-    /// fetching. For an endpoint whose policy stores nothing, the record says
+    /// Nothing is fetched if the stored response is still fresh, or if another prefetch or a revalidation is fetching
+    /// it. If the endpoint's policy stores nothing, the record has the error
     /// ``NetworkError/Kind/invalidConfiguration``. At most 64 such flights run at a time; a further one fails as
-    /// ``NetworkError/Kind/overloaded``. The priority is ``CallPriority/low`` unless the options name another; a call
-    /// that shares the request raises it to its own. If the layer has interceptors for the endpoint, the prefetch
-    /// starts after this method returned.
+    /// ``NetworkError/Kind/overloaded``.
+    ///
+    /// The priority is ``CallPriority/low`` unless the options name another. A call that shares the request raises it
+    /// to its own priority. If the layer has interceptors for the endpoint, the prefetch starts after this method
+    /// returned.
     ///
     /// ```swift
     /// for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }

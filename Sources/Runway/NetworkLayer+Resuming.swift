@@ -1,12 +1,12 @@
 extension NetworkLayer {
-    /// Makes again the calls of a service's managers that failed because the network was lost, the user had to log in,
-    /// or a new token was refused, each by its manager, with its own parameters and options.
+    /// Repeats the calls of a service's managers that failed because the network was lost, the user had to log in, or a
+    /// new token was refused. Each call is made by its manager, with its own parameters and options.
     ///
     /// ```swift
     /// for await status in network.statuses where status.isReachable { network.resumeCalls(of: Listings.self) }
     /// ```
     ///
-    /// A call whose network was lost is resumed only if that can do no harm, which is the case in four cases:
+    /// A call whose network was lost is resumed only if that can do no harm. This is so in four cases:
     ///
     /// - The method of the call is idempotent (RFC 9110 §9.2.2).
     /// - No part of the request was sent (``NetworkError/sending``).
@@ -16,16 +16,16 @@ extension NetworkLayer {
     ///   ``NetworkError/Kind/storage``.
     ///
     /// An `Idempotency-Key` does not make a call resumable, since the new call has a key of its own
-    /// (``Endpoint/sendsIdempotencyKey``): to send a change again under one key, store it (``OfflinePolicy``). A change
+    /// (``Endpoint/sendsIdempotencyKey``). To send a change again under one key, store it (``OfflinePolicy``). A change
     /// that failed because a login or a token was missing is not resumed either if one of its attempts may have taken
     /// effect.
     ///
-    /// A call can be resumed for 10 minutes after it failed; of one layer, at most 100. A call can't be resumed any
-    /// more once its manager is released, has cancelled or cleared its calls or, if its ``OverlapPolicy`` replaces
-    /// calls, has made another call. Calls that no manager made, such as those of ``call(_:options:)``, have thrown,
-    /// and can't be resumed.
+    /// A call can be resumed for 10 minutes after it failed. A layer stores at most 100 such calls. A call can't be
+    /// resumed any more once its manager is released, or has cancelled or cleared its calls. The same applies if the
+    /// manager's ``OverlapPolicy`` replaces calls, and the manager has made another call. Calls without a manager, such
+    /// as those of ``call(_:options:)``, have thrown, and can't be resumed.
     ///
-    /// A resumed call is a new one, with a number and a record of its own; its parameters are completed, intercepted
+    /// A resumed call is a new call, with a number and a record of its own. Its parameters are completed, intercepted
     /// and checked again. It is never sent as another account: if another one is signed in by then, the call fails as
     /// ``NetworkError/Kind/loginCancelled``. A call that needs a login waits for the user to sign in.
     ///

@@ -8,8 +8,8 @@ extension NetworkLayer {
     /// }
     /// ```
     ///
-    /// The function makes the call like `call(_:options:)`, which only returns a response, and throws
-    /// ``NetworkError/Kind/queued`` if the call is stored.
+    /// The function makes the call like `call(_:options:)`. If the call is stored, `call(_:options:)` throws
+    /// ``NetworkError/Kind/queued``, and this function returns the stored change.
     ///
     /// - Throws: The error of the call, which is never of the kind `queued`.
     public func submit<E: Endpoint>(

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Sends the calls of an app through one pipeline, and holds the resources that the calls share: cache, connections,
+/// Sends the calls of an app through one pipeline, and has the resources that the calls share: cache, connections,
 /// tokens, limits. An app has one network layer.
 ///
-/// Environments, transports, clocks and sinks belong to this object and never to statics, so that two layers can live
-/// side by side in one process. Business code has an ``APIManager`` for each API; code whose next step depends on the
-/// response uses ``call(_:options:)`` directly.
+/// Environments, transports, clocks and sinks belong to this object and never to statics, so that one process can have
+/// two layers. Business code has an ``APIManager`` for each API. Code whose next step depends on the response uses
+/// ``call(_:options:)`` directly.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: try NIOTransport())
@@ -144,8 +144,8 @@ public final class NetworkLayer: Sendable {
         servicesDidChange()
     }
 
-    /// Prepares the transport of a service for its first call, by connecting if it can. It returns immediately, and
-    /// does nothing if there is no network or the service's URL is invalid.
+    /// Prepares the transport of a service for its first call, for example by connecting. Returns immediately. Does
+    /// nothing if there is no network or the service's URL is invalid.
     ///
     /// ```swift
     /// network.warmUp(Listings.self)      // at launch, before the first screen asks

@@ -80,7 +80,7 @@ public struct QueuedChange: Sendable, Identifiable {
 }
 
 extension QueuedChange {
-    /// Returns the call that was made, with all properties of its endpoint, including those that are ``Unencoded``.
+    /// Returns the call that was made, with all properties of its endpoint, including the ``Unencoded`` ones.
     ///
     /// ```swift
     /// let rename = change.call(as: RenameNote.self)

@@ -1,9 +1,9 @@
 public import struct Foundation.Date
 
-/// The two clocks that a network layer reads: a monotonic one for waits and durations, a wall clock for dates.
+/// The two clocks of a network layer: a monotonic clock for waits and durations, and a wall clock for dates.
 ///
-/// They are separate because a person or a time server may set the wall clock at any moment; no wait may depend on it.
-/// Instants of the monotonic clock are the `Duration` since this value was created.
+/// A person or a time server may set the wall clock at any moment, so no wait may depend on it. An instant of the
+/// monotonic clock is the `Duration` since this value was created.
 ///
 /// ```swift
 /// let clock = LayerClock(ContinuousClock(), wall: { Date.now.addingTimeInterval(serverOffset) })

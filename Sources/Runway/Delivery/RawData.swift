@@ -10,7 +10,8 @@ import Synchronization
 /// let price: Int = try raw["data"]["price"].require()         // throws an error that names the place
 /// ```
 ///
-/// The JSON is not parsed before it is needed; the first access indexes the document, once, in the task of that access.
+/// The JSON is not parsed before it is needed. The first access indexes the whole document once, in the task that
+/// accesses it.
 public struct RawData: Sendable {
     /// The body after transfer and content codings have been removed.
     public var bytes: [UInt8] { content.bytes }

@@ -1,6 +1,6 @@
 /// Converts a response into a value for a view, in one pass.
 ///
-/// One reformer may serve many APIs, and distinguishes them by the endpoint; one API may have many reformers. The value
+/// One reformer may serve many APIs, and distinguishes them by the endpoint. One API may have many reformers. The value
 /// can be anything that the view accepts: a dictionary of ``ViewData``, a struct, or the view itself.
 ///
 /// ```swift
@@ -17,7 +17,8 @@
 /// ```
 ///
 /// `reform` runs in the isolation of its caller: for a manager the main actor. A reformer that creates views conforms
-/// there (`extension X: @MainActor Reformer`). A reformer that is `Sendable` can also run off the main actor.
+/// on the main actor (`extension X: @MainActor Reformer`). A reformer that is `Sendable` can also run off the main
+/// actor.
 public protocol Reformer<Value> {
     /// The type of the value that the reformer creates from a response.
     associatedtype Value

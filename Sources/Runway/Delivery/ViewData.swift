@@ -6,7 +6,7 @@
 /// label.text = row[PropertyListKeys.title]
 /// ```
 ///
-/// It is made for the few values of one view: a lookup is a linear search.
+/// Use it only for the few values of one view: a lookup is a linear search.
 public struct ViewData: Sendable {
     /// One value with the name of its key and the hash of that name. The hash is compared first, because names of one
     /// space differ only at their ends.

@@ -1,7 +1,7 @@
 /// Names one value in ``ViewData``, and the type of that value.
 ///
-/// Keys are constants of a type of their own, their space, in a file that a view can import without the reformer that
-/// sets their values:
+/// Keys are constants of an enum, their space. Declare the enum in a file of its own, so that a view can import it
+/// without the reformer that sets the values:
 ///
 /// ```swift
 /// enum PropertyListKeys {

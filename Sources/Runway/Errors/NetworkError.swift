@@ -4,10 +4,9 @@ import RunwayJSON
 
 /// The one error type that Runway's calls throw and that delegates receive.
 ///
-/// ``kind-swift.property`` states the failure for code to switch over; ``description`` is one sentence that a person
-/// can act on. The other properties state the step of the call, the request, the host and the attempt that failed. The
-/// texts are in English and meant for developers and logs: an app that shows an error to its users writes its own text
-/// for the kind.
+/// Code switches over ``kind-swift.property``. ``description`` is one sentence for a person who can act on the failure.
+/// The other properties state the step of the call, the request, the host and the attempt that failed. The texts are in
+/// English and meant for developers and logs. An app that shows an error to its users writes its own text for the kind.
 ///
 /// ```swift
 /// func explanation(of error: NetworkError) -> String {

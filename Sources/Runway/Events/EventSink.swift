@@ -1,8 +1,7 @@
-/// Receives the record of every call of a layer: for a log, metrics, a trace, a test.
+/// Receives the record of every call of a layer: for example for a log, metrics, a trace or a test.
 ///
-/// Sinks are called one record at a time, in the order of landing, on a separate thread and never on the path of a
-/// call: a slow sink delays other records, not flights. When more than 4,096 records are pending, further ones are
-/// dropped and counted.
+/// Sinks are called on a separate thread, one record at a time, in the order of the landings. A slow sink delays other
+/// records, but no call. When more than 4,096 records are pending, further ones are dropped and counted.
 ///
 /// ```swift
 /// struct SlowCallSink: EventSink {

@@ -3,7 +3,8 @@ public import ServiceContextModule
 
 public import struct Foundation.Date
 
-/// Describes one call: its parameters, what every stage decided and why, the requests on the wire, and the outcome.
+/// Describes one call: its parameters, the decisions of every stage and the reasons for them, the requests on the wire,
+/// and the outcome.
 ///
 /// The layer's ``Redaction`` redacts secrets and bodies before a sink receives the record.
 ///

@@ -2,10 +2,14 @@ public import Logging
 
 /// Writes records to a swift-log logger.
 ///
-/// A successful call is logged at `info`, a failure of the network or the server at `warning`, one that only a change
-/// of the app or the server can fix at `error`; a call that the app itself cancelled at `debug`, with the requests as
-/// curl command lines; every decision at `trace`. A failed reformer is a `warning` of its own, since the record was
-/// logged when its call landed.
+/// These are the levels of the records:
+///
+/// - `trace`: every decision.
+/// - `debug`: a call that the app itself cancelled, with the requests as curl command lines.
+/// - `info`: a successful call.
+/// - `warning`: a failure of the network or the server. A failed reformer has a warning of its own, since the record
+///   was logged when its call landed.
+/// - `error`: a failure that only a change of the app or the server can fix.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: transport, sinks: [LogSink()])

@@ -6,7 +6,7 @@ import Synchronization
 /// The rules by which secrets are removed from records, logs and errors: the values of secret header fields and
 /// parameters, and bodies.
 ///
-/// The rules are applied before a sink receives a record, never after. A secret value is replaced by ``placeholder``.
+/// The rules are applied before a sink receives a record. A secret value is replaced by ``placeholder``.
 ///
 /// ```swift
 /// NetworkLayer(

@@ -1,5 +1,5 @@
-/// Asks the system for time to end calls that are in flight when the app goes into the background. The app provides
-/// one.
+/// Asks the system for time to end calls that are in flight when the app goes into the background. The app provides an
+/// implementation.
 ///
 /// ```
 /// struct AppGrace: BackgroundGrace {
@@ -13,14 +13,14 @@
 /// }
 /// ```
 ///
-/// The app passes it to its layer:
+/// The app passes the implementation to its layer:
 ///
 /// ```
 /// let network = NetworkLayer(tokens: KeychainTokenStore(), grace: AppGrace(application: .shared))
 /// ```
 ///
-/// The layer begins one for each call before the call's request is sent, and ends it when the call has landed or
-/// failed. Calls with a response in memory need none. If the system's time ends first, the call fails as
+/// The layer begins a grace for each call before the call's request is sent. It ends the grace when the call has landed
+/// or failed. Calls with a response in memory need none. If the system's time ends first, the call fails as
 /// ``NetworkError/Kind/cancelled``.
 public protocol BackgroundGrace: Sendable {
     /// Requests background time from the system.

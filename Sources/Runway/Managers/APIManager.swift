@@ -17,8 +17,8 @@ import struct Foundation.URL
 /// }
 /// ```
 ///
-/// A manager that is released cancels its calls: nothing lands. It is `Observable`, so that a SwiftUI view can show its
-/// state.
+/// When a manager is released, it cancels its calls, and none of them lands. The manager is `Observable`, so that a
+/// SwiftUI view can show its state.
 @MainActor
 public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The layer that sends the calls.

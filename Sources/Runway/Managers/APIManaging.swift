@@ -1,7 +1,7 @@
 public import HTTPTypes
 
-/// Any ``APIManager``, including those of downloads and uploads, or any ``PagedAPIManager``, for every type of
-/// endpoint: passed to a delegate of several managers.
+/// Any ``APIManager`` or ``PagedAPIManager``, for every type of endpoint, including the managers of downloads and
+/// uploads. A delegate of several managers receives the manager as this type.
 ///
 /// ```swift
 /// func apiManagerDidSucceed(_ manager: any APIManaging) {
@@ -52,13 +52,13 @@ public protocol APIManaging: AnyObject, Sendable {
     ///
     /// ``APIManager/landing(of:options:)`` makes the call, too.
     ///
-    /// The delegate's landing is the only one: this function waits for the same landing. A stale response that lands
-    /// first does not end the wait. The manager stays alive meanwhile; if the waiting task is cancelled, the wait ends
-    /// and the call continues.
+    /// The function causes no landing of its own: it waits for the landing that the delegate is notified of. A stale
+    /// response that lands first does not end the wait. The manager is not released during the wait. If the waiting
+    /// task is cancelled, the wait ends and the call continues.
     ///
-    /// - Throws: The error that landed, or the service's that was absorbed; ``NetworkError/Kind/cancelled`` if the call
-    ///   was cancelled, replaced or vetoed, if another call has landed after it already, or if the waiting task is
-    ///   cancelled.
+    /// - Throws: The error that landed, or the service's error that was absorbed; ``NetworkError/Kind/cancelled`` if
+    ///   the call was cancelled, replaced or vetoed, if another call has landed after it already, or if the waiting
+    ///   task is cancelled.
     func landing(of flight: FlightID) async throws(NetworkError) -> RawData
     /// Cancels one call, which then does not land.
     func cancel(_ flight: FlightID)
@@ -68,8 +68,8 @@ public protocol APIManaging: AnyObject, Sendable {
     func clear()
     /// Uses a reformer to convert the last landed response into a value for a view. Runs in the caller's isolation.
     func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Converts the body of the response that made the last call fail by a reformer, in the isolation of the caller:
-    /// for example an error in JSON with advice for the user.
+    /// Converts the body of the response that made the last call fail, with a reformer in the isolation of the caller.
+    /// For example, the body may be an error in JSON with advice for the user.
     ///
     /// ```swift
     /// func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
@@ -77,11 +77,11 @@ public protocol APIManaging: AnyObject, Sendable {
     /// }
     /// ```
     ///
-    /// The response is that of ``NetworkError/rawData``: of a refused call, of an error in the service's envelope, or
-    /// of an invalid response. A caller without a manager passes it to the reformer itself.
+    /// The response is ``NetworkError/rawData``: the response to a refused call, a response with an error in the
+    /// service's envelope, or an invalid response. Without a manager, pass the response to the reformer directly.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer, or because
-    ///   the last call has not failed, or failed without a response. The record of the call has the error of the
+    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer. Also thrown
+    ///   if the last call has not failed, or failed without a response. The record of the call has the error of the
     ///   reformer, too.
     func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
     /// Uses a reformer to convert the last landed response into a value for a view. Runs off the main actor.
@@ -98,14 +98,15 @@ extension APIManaging {
 
 /// Is notified of the landings of a manager's calls.
 ///
-/// The manager holds its delegate weakly and notifies it on the main actor, once for each call that lands, in a turn
-/// after `load` returned. It does not notify it of a call that was cancelled, replaced or ignored by the manager,
-/// vetoed by an interceptor, or absorbed by the service; a call that joined another lands with that one.
+/// The manager has a weak reference to its delegate. It notifies the delegate on the main actor, once for each call
+/// that lands, in a turn after `load` returned. A call that joined another lands with that one. The delegate is not
+/// notified of a call that was cancelled, replaced or ignored by the manager, vetoed by an interceptor, or absorbed by
+/// the service.
 ///
-/// If the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice: first with a stale response,
-/// whose ``RawData/source`` is ``ResponseSource/staleCache`` and during which ``APIManaging/isProvisional`` is true,
-/// then with the fresh one or with the error of its request. A fresh response with the same body replaces the stale one
-/// without a second notification.
+/// If the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice. It first lands with a stale
+/// response, whose ``RawData/source`` is ``ResponseSource/staleCache``; ``APIManaging/isProvisional`` is then true. It
+/// later lands with the fresh response, or with the error of its request. A fresh response with the same body replaces
+/// the stale one without a second notification.
 ///
 /// ```swift
 /// @MainActor final class RentalController: APIManagerDelegate {

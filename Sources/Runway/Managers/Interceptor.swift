@@ -1,18 +1,18 @@
 /// Acts on the calls of one API, around the business code: before and after start, success and failure.
 ///
-/// Set an interceptor on one manager (``APIManager/interceptor``), or add it to the layer, for every call of an
+/// Set an interceptor on one manager (``APIManager/interceptor``). Or add it to the layer, for every call of an
 /// endpoint (``NetworkLayer/add(_:for:)``) or for all calls of the layer (``NetworkLayer/add(_:)``). Interceptors for
 /// all calls come first, then those for the endpoint, then the manager's. An interceptor is held weakly and called on
 /// the main actor.
 ///
 /// Every hook has a default that changes nothing. Once a call is cancelled or replaced, no further hook runs for it,
-/// even if an earlier interceptor's hook cancelled it. Each hook receives the call that it concerns, because the
-/// manager may hold a later call's response. No hook has the name of a method of ``APIManagerDelegate``: a delegate may
-/// be its manager's interceptor, too.
+/// even if an earlier interceptor's hook cancelled it. Each hook receives its call as a parameter, because the manager
+/// may already have the response of a later call. No hook has the name of a method of ``APIManagerDelegate``, so a
+/// delegate may also be the interceptor of its manager.
 ///
-/// A call that lands twice, with a stale response and then with the fresh one, passes the hooks of completion and of
-/// success for both; ``RawData/source`` tells them apart. A veto of the stale response removes only that response. A
-/// fresh response with the same body only passes the hook of completion.
+/// A call may land twice, with a stale response and then with the fresh one. The hooks of completion and of success
+/// then run for both responses, which differ in ``RawData/source``. A veto of the stale response removes only that
+/// response. For a fresh response with the same body, only the hook of completion runs.
 ///
 /// ```swift
 /// final class CityInterceptor: Interceptor {
@@ -28,16 +28,16 @@
 /// ```
 ///
 /// The layer's interceptors see the calls of managers and of ``NetworkLayer/call(_:options:)``, streams, transfers,
-/// prefetches, and calls that renew a token. Requests without an endpoint (``NetworkLayer/exchange(_:with:options:)``),
-/// and a revalidation that no call waits for, pass no interceptor.
+/// prefetches, and calls that renew a token. They do not see requests without an endpoint
+/// (``NetworkLayer/exchange(_:with:options:)``), or a revalidation that no call waits for.
 ///
-/// The manager is the one that the app created: for a list, its ``PagedAPIManager``. It is `nil` for a call without a
-/// manager. The hooks of success and failure of such a call run before it returns or throws; if a hook vetoes the call,
-/// its response or its failure, the call throws ``NetworkError/Kind/cancelled``.
+/// The parameter `manager` is the manager that the app created: for a list, its ``PagedAPIManager``. It is `nil` for a
+/// call without a manager. The hooks of success and failure of such a call run before it returns or throws. If a hook
+/// vetoes the call, its response or its failure, the call throws ``NetworkError/Kind/cancelled``.
 ///
-/// The response of a stream is its head, with an empty body. A transfer that is handed over to the system, by
-/// `BackgroundTransfers`, passes the hooks before and after its start and, if it can't be handed over, those of a
-/// failure: its end may occur in another launch of the app, and passes no hook.
+/// The response of a stream is its head, with an empty body. For a transfer that `BackgroundTransfers` hands over to
+/// the system, the hooks before and after its start run. If it can't be handed over, the hooks of a failure run, too.
+/// The end of the transfer may occur in another launch of the app, and no hook runs for it.
 ///
 /// To act on every request of the layer, or on the wire, write a ``RequestStage``.
 @MainActor

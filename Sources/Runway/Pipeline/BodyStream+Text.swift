@@ -2,7 +2,7 @@ extension BodyStream {
     /// The default limit for one line: 1 MiB.
     private static let maximumLineByteCount = 1 << 20
 
-    /// The body as lines of text, as they arrive: of a log, of JSON values on lines of their own, of server-sent
+    /// The body as lines of text, as they arrive. For a log, for JSON values on lines of their own, or for server-sent
     /// events.
     ///
     /// ```swift
@@ -10,7 +10,7 @@ extension BodyStream {
     /// for try await line in changes.body.lines { print(line) }
     /// ```
     ///
-    /// A line has at most 1 MiB; ``lines(upTo:)`` allows other sizes, and defines lines.
+    /// A line has at most 1 MiB; ``lines(upTo:)`` allows other sizes, and defines the ends of lines.
     public var lines: some AsyncSequence<String, any Error> & Sendable { lines(upTo: Self.maximumLineByteCount) }
 
     /// Returns the body as lines of text, as they arrive.

@@ -1,6 +1,6 @@
-/// A body that is read part by part, whatever produces it.
+/// A body that is read part by part.
 ///
-/// A part is produced only when the reader asks for it, so that a slow reader slows the sender down. A stream from the
+/// A part is produced only when the reader asks for it, so a slow reader slows the sender down. A stream from the
 /// network can be read once; the result of a second iteration is undefined.
 ///
 /// ```swift

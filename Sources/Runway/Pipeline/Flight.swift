@@ -3,7 +3,7 @@ import Synchronization
 /// One call on its way through the pipeline: its endpoint, options and account, its deadline, and the record that
 /// stages write to.
 ///
-/// A stage of the app receives it with each request:
+/// A stage of the app receives the flight with each request:
 ///
 /// ```swift
 /// if flight.deadline - flight.clock.now < .seconds(1) {

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// A request on its way down the pipeline: the HTTP head that every Swift package shares, and a body.
+/// A request on its way down the pipeline: a head of the package `swift-http-types`, and a body.
 ///
 /// ```swift
 /// struct LanguageStage: RequestStage {

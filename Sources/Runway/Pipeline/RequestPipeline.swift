@@ -1,7 +1,7 @@
 /// The ordered list of stages that every request of a layer passes, from the caller down to the wire.
 ///
-/// The pipeline has the names of the places and the app's own stages. A ``NetworkLayer`` creates the default stages
-/// when it is created.
+/// The pipeline has the names of the places and the app's own stages. The default stages are created together with
+/// their ``NetworkLayer``.
 ///
 /// ```swift
 /// var pipeline = RequestPipeline()

@@ -1,10 +1,11 @@
 /// Sees every request on its way to the transport, and every response on its way back: one link of the pipeline.
 ///
-/// An implementation calls `next` no more than once at a time, and must return or throw soon after its task was
-/// cancelled. All flights of a layer share its state, which must be safe to use from many tasks. It records its
-/// decisions with ``Flight/note(_:fields:_:in:)``. A stage below ``FlightStep/hedging`` may see two requests of a
-/// flight at a time. A stage does not notify delegates, and does not read a streamed body unless that is its purpose.
-/// Every stage documents which bodies it passes on unchanged.
+/// An implementation calls `next` only once at a time, and must return or throw soon after its task was cancelled. All
+/// flights of a layer share its state, which must be safe to use from many tasks. A stage below ``FlightStep/hedging``
+/// may see two requests of a flight at a time.
+///
+/// A stage records its decisions with ``Flight/note(_:fields:_:in:)``. It does not notify delegates. It does not read a
+/// streamed body unless that is its purpose. Every stage documents the bodies that it does not change.
 ///
 /// ```swift
 /// struct TenantStage: RequestStage {

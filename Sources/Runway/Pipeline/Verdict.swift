@@ -2,8 +2,8 @@ public import HTTPTypes
 
 /// A service's judgement of a response, after reading its status and its envelope.
 ///
-/// Every stage acts on this, not on the status: a response with status 200 may contain "token expired". A later version
-/// may add verdicts: a switch over them needs a `default`. A service returns its own verdict from
+/// Every stage acts on the verdict, not on the status: a response with status 200 may contain "token expired". Later
+/// versions may add verdicts, so a switch over them needs a `default`. A service returns its own verdict from
 /// ``APIService/judge(_:rawData:)``:
 ///
 /// ```swift

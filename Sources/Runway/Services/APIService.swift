@@ -2,9 +2,9 @@ public import HTTPTypes
 
 /// One backend, run by one team: its address, the common parts of its APIs, and the judgement of its responses.
 ///
-/// A service is a type that is never instantiated, best a caseless enum. Its static members are the description; values
-/// that may change while the app runs (the environment, a common parameter) are in the ``ServiceSettings`` of each
-/// ``NetworkLayer``, which start out as described here.
+/// A service is a type that is never instantiated, best a caseless enum. Its static members are the description. Values
+/// that may change while the app runs, such as the environment or a common parameter, are in the ``ServiceSettings`` of
+/// each ``NetworkLayer``. The settings start with the values of the description.
 ///
 /// ```swift
 /// enum Listings: APIService {

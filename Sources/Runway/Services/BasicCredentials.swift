@@ -12,11 +12,13 @@ import HTTPTypes
 /// try await network.signIn(.basic(user: name, password: password, account: name), to: Printers.self)
 /// ```
 ///
-/// Name and password are the ``AccessToken`` of the account that signs in, with all consequences: stored responses and
-/// cookies are the account's, requests are neither shared nor merged with those of another account, the ``TokenStore``
-/// stores the token, records and errors show neither name nor password, and no redirect to another origin carries them.
-/// They can't be renewed: if the service refuses them, the calls fail as ``NetworkError/Kind/needsLogin``, and the app
-/// is notified; see ``NeedsLogin``.
+/// The name and the password form the ``AccessToken`` of the account that signs in. Stored responses and cookies belong
+/// to this account, and its requests are neither shared nor merged with those of another account. The ``TokenStore``
+/// stores the token. Records and errors show neither name nor password, and no redirect to another origin contains
+/// them.
+///
+/// The name and the password can't be renewed: if the service refuses them, the calls fail as
+/// ``NetworkError/Kind/needsLogin``, and the app is notified; see ``NeedsLogin``.
 ///
 /// Anyone who reads such a request has the password: use it only over TLS, which the layer enforces unless
 /// ``APIService/allowsPlainHTTP`` is `true`.

@@ -18,9 +18,9 @@ public struct CallOptions: Sendable, Hashable {
     public var retry: RetryPolicy?
     /// The priority of this call. The default, `nil`, is its endpoint's priority.
     public var priority: CallPriority?
-    /// Whether this call carries the access token of the service. The default, `nil`, is its endpoint's policy.
+    /// Whether this call has the access token of the service. The default, `nil`, is the policy of its endpoint.
     ///
-    /// A public path of a service with ``APIService/credentials`` is read without a login, for example by
+    /// In a service with ``APIService/credentials``, a public path can be read without a login, for example by
     /// ``APIService/get(_:_:)``:
     ///
     /// ```swift
@@ -28,7 +28,7 @@ public struct CallOptions: Sendable, Hashable {
     ///     Listings.get("news"), options: CallOptions(authorization: AuthorizationPolicy.none))
     /// ```
     ///
-    /// Its response is stored separately from responses to calls with the token.
+    /// The response is stored separately from responses to calls with the token.
     /// ``NetworkLayer/exchange(_:with:options:)`` never adds a token.
     public var authorization: AuthorizationPolicy?
     /// Whether the call waits for a network, until its deadline, if the device has none. The default is `false`: the

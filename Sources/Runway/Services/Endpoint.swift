@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// One API of a service. Its static members describe the API, its stored properties are the parameters of one call.
+/// One API of a service. Its static members describe the API. Its stored properties are the parameters of one call.
 ///
 /// ```swift
 /// struct RentalList: Endpoint {
@@ -13,8 +13,8 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// Stored properties become parameters by the synthesised `Encodable` conformance: `CodingKeys` rename them, `nil`
-/// omits them, ``Unencoded`` marks those that belong to the path or the body instead.
+/// The synthesised `Encodable` conformance makes parameters of the stored properties. `CodingKeys` rename them, and
+/// `nil` omits them. ``Unencoded`` marks the properties that belong to the path or the body instead.
 public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
     /// The service that the endpoint belongs to.
     associatedtype Service: APIService

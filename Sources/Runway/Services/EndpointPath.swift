@@ -8,9 +8,9 @@
 /// 3986 §2.3 are percent-encoded. In the literal parts `/` separates segments, and only characters that are not allowed
 /// in a path are encoded. A leading slash has no effect: the path is always below the base URL.
 ///
-/// A call fails as ``NetworkError/Kind/invalidParameters`` if a value is empty or a segment is `.` or `..`, since it
-/// would address another resource, and if a literal part has `?` or `#`, which would start a query or a fragment. The
-/// query consists of the endpoint's parameters.
+/// A call fails as ``NetworkError/Kind/invalidParameters`` if a value is empty or a segment is `.` or `..`, since the
+/// path would then address another resource. It also fails if a literal part has `?` or `#`, which would start a query
+/// or a fragment. The query consists of the endpoint's parameters.
 public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolation {
     /// The percent-encoded path as it is sent, without a leading slash.
     public let percentEncoded: String

@@ -5,10 +5,10 @@
 /// let issues = try await network.call(GitHub.get("repos/apple/swift-nio/issues", ["state": "closed", "page": 2]))
 /// ```
 ///
-/// In a service with ``APIService/credentials`` it carries the access token; a public path is read without a login with
-/// ``CallOptions/authorization``. It behaves as an ``Endpoint`` with every default, so that nothing is cached. Failures
-/// that open a circuit count by path, without the query; records, metrics and reports name all of these calls of a
-/// service alike. An API that an app depends on has a type of its own.
+/// In a service with ``APIService/credentials``, the call has the access token. To read a public path without a login,
+/// use ``CallOptions/authorization``. The endpoint has the default of every setting, so nothing is cached. Failures
+/// that open a circuit are counted by path, without the query. Records, metrics and reports use one name for all of
+/// these calls of a service. Define a type of its own for an API that an app depends on.
 public struct GetEndpoint<Service: APIService>: Endpoint, EndpointOfManyPaths {
     /// The service that the path belongs to.
     public static var service: Service.Type { Service.self }

@@ -16,18 +16,18 @@ extension NetworkLayer {
     /// attempt that received at least 256 KiB more does not count. If the call fails, is cancelled, or the process is
     /// killed, the next download of the same request to the same file continues at that position.
     ///
-    /// For that the server has to support ranges and send a strong validator of the file, which is stored in
-    /// `FILE.part.info`: an `ETag` that is not weak or, without an `ETag`, a `Last-Modified` at least a second older
-    /// than `Date` (RFC 9110 §8.8, §13.1.5, §14). Otherwise, and if the file has changed, it is fetched from its start.
-    /// Parts are combined only if the server confirmed that they belong together, and the digests that it sends (RFC
-    /// 9530, SHA-256 and SHA-512) are verified.
+    /// To continue, the server has to support ranges and send a strong validator of the file. The validator is stored
+    /// in `FILE.part.info`. It is an `ETag` that is not weak or, without an `ETag`, a `Last-Modified` at least a second
+    /// older than `Date` (RFC 9110 §8.8, §13.1.5, §14). Otherwise, and if the file has changed, the file is fetched
+    /// from its start. Parts are combined only if the server confirmed that they belong together. The digests that the
+    /// server sends (RFC 9530, SHA-256 and SHA-512) are verified.
     ///
-    /// Both files belong to the user and have mode 0600. So does the file itself, unless it replaces an existing file,
-    /// whose mode it keeps; a symbolic link is replaced and not followed.
+    /// `FILE.part` and `FILE.part.info` belong to the user and have mode 0600. So does the downloaded file, unless it
+    /// replaces an existing file, whose mode it then has. A symbolic link is replaced and not followed.
     ///
-    /// The request passes all stages, and asks for the file without a content coding. The service judges only the head;
-    /// a response that it does not accept is thrown and not written. The deadline of the call limits the time without a
-    /// byte: each byte restarts it. The response is not cached. The record shows the saved file (`saving`).
+    /// The request passes all stages, and asks for the file without a content coding. The service judges only the head.
+    /// If it does not accept the response, the call throws and writes nothing. The deadline of the call limits the time
+    /// without a byte: each byte restarts it. The response is not cached. The record shows the saved file (`saving`).
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint to fetch. Only GET can be resumed.

@@ -1,5 +1,5 @@
 extension NetworkLayer {
-    /// Makes one call whose body takes long to send: a file, a form with files, a stream.
+    /// Makes one call whose body takes long to send, such as a file, a form with files or a stream.
     ///
     /// ```swift
     /// let response = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
@@ -7,24 +7,27 @@ extension NetworkLayer {
     /// }
     /// ```
     ///
-    /// It differs from ``call(_:options:)`` in two ways. The deadline of the call limits the time without a byte being
-    /// sent: each byte restarts it, and after the last one it limits the wait for the response. And `progress` counts
-    /// the bytes passed to the wire, which the server may not have received yet. A body that has to be sent again, for
-    /// another attempt, a redirect or a new access token, is sent from its start, and its progress starts again.
+    /// The function differs from ``call(_:options:)`` in two ways. The deadline of the call limits the time without a
+    /// byte being sent: each byte restarts it, and after the last byte it limits the wait for the response. And
+    /// `progress` counts the bytes passed to the wire, which the server may not have received yet. A body may have to
+    /// be sent again, for another attempt, a redirect or a new access token. It is then sent from its start, and its
+    /// progress starts again.
     ///
     /// If the endpoint allows it (``Endpoint/uploadResumption``) and the server supports it, an interrupted upload of a
     /// file continues at the server's offset: within the call, and in a later call for the same file, endpoint and
     /// account, even after the process was killed. The call's ``RetryPolicy`` limits the number of attempts; an attempt
     /// after which the server has at least 256 KiB more does not count.
     ///
-    /// While a circuit is open (``CircuitLimits``), an upload that the server has in part waits, within its deadline,
-    /// until the time that the circuit named or until the device has joined another network. A cancelled call leaves
-    /// its part on the server; ``discardUpload(_:options:)`` removes it. Progress then counts the server's bytes, if
-    /// the server reports them. If the server has the whole file and its response was lost, the call ends with the head
-    /// of the server's response to `HEAD`, and no body.
+    /// While a circuit is open (``CircuitLimits``), an upload that the server has in part waits until the time that the
+    /// circuit named, or until the device has joined another network, but not beyond its deadline. If a call is
+    /// cancelled, the server stores the part that it has received; ``discardUpload(_:options:)`` removes this part.
     ///
-    /// Only one call at a time, of all processes, continues an upload; in the container of an app group on iOS, only
-    /// one call of this layer.
+    /// The progress of a resumable upload counts the server's bytes, if the server reports them. If the server has the
+    /// whole file and its response was lost, the call ends with the head of the server's response to `HEAD`, and no
+    /// body.
+    ///
+    /// Only one call at a time, of all processes, continues an upload. In the container of an app group on iOS, only
+    /// calls of this layer are excluded.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.

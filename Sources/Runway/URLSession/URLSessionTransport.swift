@@ -8,33 +8,33 @@ import HTTPTypes
     import Security
 #endif
 
-/// Sends requests with the platform's `URLSession`: the choice on Apple's systems, where the system decides on HTTP/3,
-/// the radio, the VPN and the proxy. There it is the default of a ``NetworkLayer``.
+/// Sends requests with the platform's `URLSession`. It is the default of a ``NetworkLayer`` on Apple's systems, where
+/// the system decides on HTTP/3, the radio, the VPN and the proxy.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: URLSessionTransport())
 /// ```
 ///
-/// Redirects, cookies, caches, credentials and retries are up to the layer; the session decodes content codings. Header
-/// fields of one name are joined, and their order is lost; only `Set-Cookie` is split again. On Apple's systems a slow
-/// reader of a streamed response suspends its task, the system decides which servers are trusted and has the
-/// credentials of its proxies, and the record has the times that the system measured. ``PublicKeyPins`` restrict which
-/// of the trusted servers get requests. WebSockets are opened with the system's `URLSessionWebSocketTask`, without
-/// compression.
+/// The layer handles redirects, cookies, caches, credentials and retries. The session decodes content codings. Header
+/// fields of one name are joined, and their order is lost; only `Set-Cookie` is split again.
+///
+/// On Apple's systems a slow reader of a streamed response suspends its task. The system decides which servers are
+/// trusted, and has the credentials of its proxies. The record has the times that the system measured.
+/// ``PublicKeyPins`` restrict which of the trusted servers get requests. WebSockets are opened with the system's
+/// `URLSessionWebSocketTask`, without compression.
 ///
 /// On Linux, Foundation's `URLSession` uses libcurl, and has these limits. Use `NIOTransport` there.
 ///
 /// - A running task can't be paused: a reader of a streamed response that falls further behind than
 ///   ``Configuration/maximumBufferedByteCount`` gets an error.
 /// - The body of a redirect is delivered as a whole, after its last byte.
-/// - A body that is a stream is read into memory first, up to 64 MiB, and
-///   sent when it is complete.
+/// - A body that is a stream is read into memory first, up to 64 MiB, and sent when it is complete.
 /// - Only HTTP/1.1 and only the system's certificate authorities are supported, without public-key pins, WebSockets and
 ///   measured times. The record names no version of HTTP.
 /// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A
 ///   call to a loopback name or address therefore fails unless `no_proxy` lists the host.
 /// - A content coding that libcurl does not know fails the call.
-/// - Time-outs are rounded up to whole seconds, at least one.
+/// - Timeouts are rounded up to whole seconds, at least one.
 /// - A server that closes the connection in the middle of a response's head ends the process, inside Foundation (seen
 ///   with Swift 6.3): send requests only to servers that you know.
 public final class URLSessionTransport: Transport {
@@ -88,8 +88,8 @@ public final class URLSessionTransport: Transport {
 
     /// Sends requests only to servers whose public keys match the pins of their hosts.
     ///
-    /// The system decides first whether it trusts a server. The keys of the chain that it verified are then compared,
-    /// before a byte of a request is sent; a call that is refused throws `NetworkError.Kind.notTrusted`.
+    /// The system decides first whether it trusts a server. The keys of the verified chain are then compared, before a
+    /// byte of a request is sent. If a server is refused, the call throws `NetworkError.Kind.notTrusted`.
     ///
     /// ```swift
     /// let transport = try URLSessionTransport(pins: [pins]) { report in print(report.host, report.outcome) }

@@ -8,6 +8,7 @@
 ///
 /// It has the strategies of `JSONDecoder` and throws the same cases of `DecodingError` with the same coding paths. The
 /// differences are:
+///
 /// - A lone surrogate is read as U+FFFD; `JSONDecoder` throws an error.
 /// - A comma before a closing bracket is an error.
 /// - Documents in UTF-16 or UTF-32 are refused.

@@ -50,6 +50,7 @@ extension ActionLogRoute where Sink: ActionLogErasing {
     ///
     /// The request needs no account. Its body has the secret from which the client computed its installation id; do not
     /// log the body. The status of the response is:
+    ///
     /// - 204 after the sink has erased the records, even if no record matched
     /// - 400 if the body has no secret
     /// - 413 if the body has more than 1 KiB

@@ -57,6 +57,7 @@ public protocol ActionLogSink: Sendable {
     /// Stores a batch, and returns when it is durable.
     ///
     /// In one transaction, the implementation compares the batch's number with the highest number of its stream:
+    ///
     /// - If it is the next number, the implementation stores the records with new ids, and stores the number as the
     ///   highest.
     /// - If a number between the two is missing, it stores nothing, and returns the number that it expects.

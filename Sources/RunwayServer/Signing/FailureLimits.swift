@@ -2,6 +2,7 @@
 /// source replaces another.
 ///
 /// The following failures do not count:
+///
 /// - requests without a signature or with a wrong clock
 /// - requests with a nonce that was used or is unknown to the server
 /// - failures of a store

@@ -75,6 +75,7 @@ public struct SealedKey: Sendable, Hashable {
     /// Verifies that the registered caller encrypted its secret for this request, and made the digest.
     ///
     /// The function decrypts the sealed key, and requires that:
+    ///
     /// - the contained identifier is the digest's ``SaltedDigest/keyID``;
     /// - the contained secret is the registered one (compared in constant time);
     /// - the digest is valid for the registered secret.

@@ -5,6 +5,7 @@ import RunwaySQLite
 /// Stores entries in a SQLite file until its owner acknowledges them. The action log and the offline queue use it.
 ///
 /// The journal has these guarantees:
+///
 /// - An entry survives the end of the process, even a kill, when ``append(_:at:lost:)`` has returned. With
 ///   ``StorageDatabase/Durability/full`` it survives a power loss.
 /// - One `append` stores either all of its entries or none. It ignores an entry whose id is stored already, so that an

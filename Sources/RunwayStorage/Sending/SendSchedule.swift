@@ -6,6 +6,7 @@ import Runway
 ///
 /// A *scope* is an account of the action log, or an account of a service. Its entries are sent in order, and
 /// independently of other scopes. Scopes take turns, with a gap between two attempts. Each scope has:
+///
 /// - a backoff, so that a server that refuses one account does not delay the others. It ends when a network returns, an
 ///   account signs in, or the app asks;
 /// - a pause that its server asked for, which only time ends;

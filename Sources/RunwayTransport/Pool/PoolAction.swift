@@ -47,6 +47,7 @@ enum ConnectionSharing: Equatable {
 /// A request whose connection was lost, with the facts that decide whether it may be sent on another connection.
 struct LostRequest: Equatable {
     /// Whether the server certainly did not process the request, for one of these reasons:
+    ///
     /// - no byte of the request was written;
     /// - the server said so: REFUSED_STREAM, or GOAWAY with a lower stream (RFC 9113 §8.7);
     /// - the server requires HTTP/1.1: HTTP_1_1_REQUIRED (§7).

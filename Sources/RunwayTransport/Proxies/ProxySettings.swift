@@ -22,6 +22,7 @@ public struct ProxySettings: Sendable, Hashable {
     private var secure = Route.direct
     private var plain = Route.direct
     /// Hosts for which no proxy is used. The default is empty. Each element may end with a port, and is one of:
+    ///
     /// - `*` for all hosts
     /// - `example.com` or `.example.com` for the host and all names below it
     /// - an address

@@ -113,7 +113,7 @@ extension PagedAPIManager {
     /// while try await rentals.landingOfNextPage() != nil { print(rentals.newestItems.count) }
     /// ```
     ///
-    /// If a load is in flight, for instance of the first page, the function waits for that load.
+    /// If a load is in flight, for example of the first page, the function waits for that load.
     ///
     /// - Parameter options: Settings of this call that override those of its endpoint.
     /// - Returns: All rows; `nil` at the end of the list, where nothing is loaded.

@@ -18,19 +18,22 @@ public import RunwayJSON
 /// }
 /// ```
 ///
-/// Only one load is in flight at a time; ``Endpoint/overlap`` is the policy for a second one. A load lands once, and
-/// may take several requests, each a call with its own record: the list is corrected for rows that shift between two
-/// pages before it lands. A load that fails changes nothing, so that the next one requests the same page.
+/// Only one load is in flight at a time; ``Endpoint/overlap`` is the policy for a second one. A load lands once, but
+/// may need several requests, each of which is a call with its own record: rows may shift between two pages, and the
+/// list is corrected before the load lands. If a load fails, the list does not change, and the next load requests the
+/// same page.
 ///
-/// The manager guarantees of lists with ids, paged by position or number, which change while they are read:
+/// Lists may change while they are read. If their rows have ids, and they are paged by position or number, the manager
+/// guarantees:
+///
 /// - No row is in ``items`` twice.
 /// - A row that was in the list all the time and was not moved is never missing, and keeps its order.
-/// - A row that was moved is not missing either, if the list was edited at most once between two loads. Several edits
-///   can hide one another: a row removed from the start of the list hides one that is moved there. Then only
-///   ``reload(options:)`` finds it.
+/// - A row that was moved is not missing either, if the list was edited at most once between two loads. After several
+///   edits it may be missing: a row that was removed from the start of the list hides one that is moved there. Then
+///   only ``reload(options:)`` finds the moved row.
 /// - A row that was deleted stays until it is evicted or the list is loaded again.
 ///
-/// For lists without ids, and lists that are paged by cursor, only the server can promise that no row is missing.
+/// For lists without ids and lists that are paged by cursor, only the server can ensure that no row is missing.
 @MainActor @Observable
 public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// The layer that sends the requests.

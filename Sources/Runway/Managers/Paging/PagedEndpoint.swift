@@ -17,9 +17,9 @@
 /// }
 /// ```
 ///
-/// If the rows have ids, the manager finds rows that shifted between two pages, and corrects the list. For that it also
-/// requests rows that are already known: a further page by position begins with one (``PageStyle``). Without ids it
-/// can't: it appends page after page.
+/// If the rows have ids, the manager finds rows that shifted between two pages, and corrects the list. To do so, it
+/// also requests rows that it already knows: a further page by position begins with a known row (``PageStyle``). If the
+/// rows have no ids, the manager only appends page after page.
 public protocol PagedEndpoint: Endpoint {
     /// The way in which a request identifies its page.
     static var paging: PageStyle { get }

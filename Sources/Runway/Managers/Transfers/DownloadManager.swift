@@ -22,13 +22,13 @@ public import Foundation
 /// }
 /// ```
 ///
-/// An ``APIManager`` whose calls are downloads by ``NetworkLayer/download(_:to:upTo:options:progress:)``: with its
-/// interceptors and validator, its overlap policy, and its landings. A landing has the head of the response, with the
-/// file (``RawData/file``); the validator checks that head. The delegate is notified of progress by
+/// The calls of this ``APIManager`` are downloads by ``NetworkLayer/download(_:to:upTo:options:progress:)``. They use
+/// the manager's interceptors and validator, its overlap policy and its landings. A landing has the head of the
+/// response and the file (``RawData/file``); the validator checks that head. The delegate is notified of progress by
 /// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``.
 ///
-/// A download that is cancelled, or whose manager is released, leaves its received bytes beside the file. The next
-/// `load` of the same call continues there, in this manager or in another one of the layer; it waits until the
+/// If a download is cancelled, or its manager is released, the received bytes stay in a file beside the destination.
+/// The next `load` of the same call continues there, in this manager or in another one of the layer. It waits until the
 /// cancelled download has closed the file.
 public final class DownloadManager<E: Endpoint>: APIManager<E> {
     /// The progress of the transfer that is in flight or ended last; `nil` before the first transfer. SwiftUI views

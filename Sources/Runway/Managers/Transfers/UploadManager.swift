@@ -1,7 +1,7 @@
 import struct Foundation.URL
 
-/// Makes calls whose bodies take long to send for a controller, and notifies the controller, its delegate, of progress
-/// and of the landing.
+/// Makes calls for a controller whose bodies take long to send. The controller is the delegate of the manager, and is
+/// notified of progress and of the landing.
 ///
 /// ```swift
 /// @MainActor final class FilmUploadController: APIManagerDelegate {
@@ -16,12 +16,13 @@ import struct Foundation.URL
 /// }
 /// ```
 ///
-/// An ``APIManager`` whose calls are uploads by ``NetworkLayer/upload(_:options:progress:)``: their deadline limits the
-/// time without a byte, and the delegate is notified of progress by
-/// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``. Hooks, overlap and landings are the same as in any manager:
-/// under ``OverlapPolicy/joinOrReplace`` a call with the same file, unchanged, joins the one in flight, and a call with
-/// the files of a form (``FormPart``) replaces it. An upload that was cancelled is sent from its start, or continues if
-/// the endpoint allows it (``Endpoint/uploadResumption``).
+/// The calls of this ``APIManager`` are uploads by ``NetworkLayer/upload(_:options:progress:)``: their deadline limits
+/// the time without a byte. The delegate is notified of progress by
+/// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``. Hooks, overlap and landings are the same as in any manager.
+///
+/// With ``OverlapPolicy/joinOrReplace``, a call with the same unchanged file joins the one in flight. A call with the
+/// files of a form (``FormPart``) replaces it. An upload that was cancelled is sent from its start, or continues if the
+/// endpoint allows it (``Endpoint/uploadResumption``).
 public final class UploadManager<E: Endpoint>: APIManager<E> {
     /// The progress of the transfer that is in flight or ended last; `nil` before the first transfer. SwiftUI views
     /// observe it.

@@ -46,9 +46,9 @@ public enum DateStyle: Sendable, Hashable {
 /// static let encoding = ParameterEncoding.query(QueryStyle(arrays: .brackets, writesDigits: true))
 /// ```
 ///
-/// Pairs are sorted by their escaped names, bytewise, and pairs of one name stay in order: equal parameters always
-/// produce the same text. Every byte outside the unreserved characters of RFC 3986 §2.3 is percent-encoded, a space as
-/// `%20`, in names and values alike, but not the brackets and dots that a style itself adds.
+/// Pairs are sorted by their escaped names, bytewise, and pairs of one name stay in order. Equal parameters therefore
+/// always produce the same text. In names and values, every byte outside the unreserved characters of RFC 3986 §2.3 is
+/// percent-encoded, a space as `%20`. The brackets and dots that a style itself adds are not encoded.
 public struct QueryStyle: Sendable, Hashable {
     /// The format in which arrays are sent.
     public enum Arrays: Sendable, Hashable {

@@ -3,8 +3,8 @@ public import struct Foundation.Decimal
 
 /// The named values of one call, in order.
 ///
-/// A name may occur more than once; encodings preserve that. An endpoint has the parameters of its properties; code
-/// that decides on parameters itself writes them so:
+/// A name may occur more than once; encodings preserve that. The parameters of an endpoint come from its properties.
+/// Code that chooses parameters itself writes them as follows:
 ///
 /// ```swift
 /// var parameters: Parameters = ["city": "上海", "tag": "garden"]
@@ -13,8 +13,8 @@ public import struct Foundation.Decimal
 /// for (name, value) in parameters { print(name, value) }
 /// ```
 ///
-/// In a literal, a variable is interpolated, `["page": "\(page)"]`, and sent as text, or it is a ``ParameterValue`` of
-/// its kind, `["page": .integer(Int64(page))]`, which JSON has as a number.
+/// In a literal, write a variable as interpolated text, `["page": "\(page)"]`, or as a ``ParameterValue`` of its kind,
+/// `["page": .integer(Int64(page))]`, which is a number in JSON.
 public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence {
     package struct Entry: Sendable, Hashable {
         package var name: String

@@ -1,5 +1,5 @@
-/// Marks a stored property of an endpoint that is not one of its parameters: it is in the path, in the body, or
-/// nowhere.
+/// Marks a stored property of an endpoint that is not one of its parameters. The property is in the path, in the body,
+/// or in no part of the request.
 ///
 /// ```swift
 /// struct RentalDetail: Endpoint {

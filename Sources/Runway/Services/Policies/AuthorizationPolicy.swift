@@ -1,4 +1,4 @@
-/// Whether calls carry the credentials of their service; see ``APIService/credentials``.
+/// Whether calls have the credentials of their service; see ``APIService/credentials``.
 ///
 /// ```swift
 /// struct RentalList: Endpoint {
@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// The account of a call is the one that is signed in when the call is made: a sign-in or a sign-out while it is in
-/// flight does not affect it. A call that would carry credentials, of a service without any, fails as
+/// The account of a call is the account that is signed in when the call is made. A sign-in or a sign-out while the call
+/// is in flight does not affect it. If a call needs credentials and its service has none, the call fails as
 /// ``NetworkError/Kind/invalidConfiguration``.
 public enum AuthorizationPolicy: Sendable, Hashable {
     /// Calls carry the access token of the account. While no account is signed in, they fail as

@@ -1,7 +1,7 @@
-/// A kind of responses with a budget of its own in the cache: it evicts no response of another kind.
+/// A kind of responses with a budget of its own in the cache. Responses of one kind evict no response of another kind.
 ///
-/// An endpoint names its kind, and the limits of the layer and of the disk cache set the bytes of each kind. Images,
-/// for example, then never evict the details of the homes in them:
+/// An endpoint names its kind. The limits of the layer and of the disk cache set the bytes of each kind. Images, for
+/// example, then never evict the details of the homes in them:
 ///
 /// ```swift
 /// extension CacheKind { static let images = CacheKind("images") }

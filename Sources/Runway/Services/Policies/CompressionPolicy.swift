@@ -1,7 +1,7 @@
 /// The policy that compresses the bodies of requests to one service (gzip), if its server accepts that.
 ///
-/// HTTP has no way to find out beforehand whether a server accepts a content coding (RFC 7694 only lets it say so after
-/// a refusal), so the default of a service is no compression.
+/// In HTTP, a client can't find out beforehand whether a server accepts a content coding. RFC 7694 only lets the server
+/// say so after a refusal. The default of a service is therefore no compression.
 ///
 /// ```swift
 /// enum ActionLog: APIService {

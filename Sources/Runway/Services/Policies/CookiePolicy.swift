@@ -11,11 +11,11 @@ import HTTPTypes
 ///
 /// Each service of a layer has a jar of its own for each account, in memory. A cookie is sent to the host that set it.
 /// If the domain in its `Domain` attribute has one owner, it is also sent to the other hosts of that domain. The policy
-/// names the domains with one owner; if it names none, the system's Public Suffix List decides. Without such a list, as
-/// on Apple's systems, a cookie stays with its host.
+/// names the domains with one owner. If it names none, the system's Public Suffix List decides. Apple's systems have no
+/// such list, so there a cookie is sent only to its own host.
 ///
-/// Cookies with `Secure` are sent over TLS, and to this machine itself (`localhost` and loopback addresses) also
-/// without it.
+/// Cookies with `Secure` are sent over TLS. To this machine itself (`localhost` and loopback addresses) they are also
+/// sent without TLS.
 ///
 /// Without an account, cookies identify the sender: cached responses and requests in flight are shared only by calls
 /// with the same cookies. If a server changes a cookie with each response, nothing is reused from the cache unless

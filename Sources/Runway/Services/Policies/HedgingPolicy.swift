@@ -10,7 +10,7 @@
 /// attempt fails while the second is in flight, the call waits for the second.
 ///
 /// Each attempt of a retry, a redirect or a renewed token is hedged separately. Calls that share a request share its
-/// hedge; merged requests have none. ``LayerLimits/hedging`` bounds the number of second attempts.
+/// hedge. Merged requests are not hedged. ``LayerLimits/hedging`` limits the number of second attempts.
 public enum HedgingPolicy: Sendable, Hashable {
     /// There is only one attempt at a time. This is the default.
     case off

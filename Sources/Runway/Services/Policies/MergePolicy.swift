@@ -8,13 +8,14 @@
 /// ```
 ///
 /// A request is sent at once if no other is in flight. Requests that are made meanwhile wait, and are sent together
-/// when that request completes or after ``wait``, whichever comes first. Merging is useful over HTTP/1.1, at a high
-/// latency, for many small calls at once. Over HTTP/2, which multiplexes requests on one connection, it would only make
-/// calls wait for each other: there it is off.
+/// when that request completes or after ``wait``, whichever comes first.
 ///
-/// At most 64 KiB of requests are sent as one; a larger request is sent by itself. Their responses have at most 16 MiB
-/// together. After a response, pending requests wait for 2 ms, so that the next requests of its callers are sent with
-/// them.
+/// Merging is useful over HTTP/1.1, at a high latency, for many small calls at once. It is off over HTTP/2, which
+/// multiplexes requests on one connection: there it would only make calls wait for each other.
+///
+/// At most 64 KiB of requests are sent as one; a larger request is sent by itself. The responses to merged requests
+/// have at most 16 MiB together. After a response, pending requests wait for 2 ms, so that the next requests of its
+/// callers are sent with them.
 public struct MergePolicy: Sendable, Equatable {
     /// The policy with the path `_batch` and the default bounds.
     public static let standard = MergePolicy()

@@ -4,9 +4,9 @@
 /// both are for the first page, the next page, or the previous one.
 ///
 /// If a policy cancels calls, the newest `load` counts even if it fails before it starts, for example because of an
-/// invalid parameter: no older call lands after its error. A call that an interceptor vetoes before it starts is not
-/// made, and does not affect a call in flight. If the older result would then be misleading, the interceptor cancels
-/// the older call by ``APIManaging/cancelAll()``.
+/// invalid parameter: no older call lands after its error. If an interceptor vetoes a call before it starts, the call
+/// is not made, and does not affect a call in flight. If the older result would then be misleading, the interceptor
+/// cancels the older call by ``APIManaging/cancelAll()``.
 ///
 /// ```swift
 /// struct ReserveHome: Endpoint {

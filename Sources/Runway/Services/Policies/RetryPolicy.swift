@@ -9,13 +9,13 @@ import struct Foundation.UUID
 /// static let retry = RetryPolicy(maximumAttempts: 5, longestWait: .seconds(30))
 /// ```
 ///
-/// A request is sent again only if its body can be sent twice and repeating it is safe: its method is idempotent (RFC
-/// 9110 §9.2.2), it certainly never reached the wire, it has an `Idempotency-Key`, or the policy declares it
-/// ``isRepeatable``.
+/// A request is sent again only if its body can be sent twice and repeating it is safe. Repeating is safe if the method
+/// is idempotent (RFC 9110 §9.2.2), the request certainly never reached the wire, it has an `Idempotency-Key`, or the
+/// policy declares it ``isRepeatable``.
 ///
 /// These failures cause a further attempt: no network, an attempt that the transport timed out, a service that reports
-/// overload, and the statuses in ``statuses``. Status 500 is not among them by default: it mostly indicates a fault
-/// that the same request meets again, and work that may be half done.
+/// overload, and the statuses in ``statuses``. Status 500 is not among them by default. It mostly indicates a fault
+/// that would occur again, and the server may already have done half of the work.
 ///
 /// The wait before attempt *n* + 1 is chosen uniformly between zero and `baseWait` · 2ⁿ⁻¹, at most `longestWait`
 /// (exponential backoff with full jitter). A time that the server named in `Retry-After` is added. No wait ends after

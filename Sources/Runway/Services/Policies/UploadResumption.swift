@@ -1,4 +1,4 @@
-/// Whether an upload that is interrupted continues where the server has it, and how the server is asked for that.
+/// Whether an interrupted upload continues after the bytes that the server has, and how the server is asked for that.
 ///
 /// ```swift
 /// struct FilmUpload: Endpoint {
@@ -14,10 +14,10 @@
 /// }
 /// ```
 ///
-/// Resumption needs a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a transport that
-/// delivers interim responses (`NIOTransport`, or ``URLSessionTransport`` on Apple's systems), and a body that is a
-/// file (``RequestBody/file(_:)``). Otherwise the upload is sent as without the policy, and starts over if it is
-/// interrupted.
+/// Resumption needs three things: a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a
+/// transport that delivers interim responses (`NIOTransport`, or ``URLSessionTransport`` on Apple's systems), and a
+/// body that is a file (``RequestBody/file(_:)``). Otherwise the upload is sent as without the policy, and starts over
+/// if it is interrupted.
 public struct UploadResumption: Sendable, Hashable {
     /// An interrupted upload starts over.
     public static let off = UploadResumption(isOn: false)

@@ -4,9 +4,9 @@
 
     /// Stores access tokens, and the signed-in accounts, in the keychain of the device.
     ///
-    /// They can be read after the device was unlocked once since it started, and never leave it, neither by a backup
-    /// nor by the synchronisation of keychains. The system keeps them when the app is deleted: an app that is installed
-    /// again is signed in. An app that does not want that signs out at its first launch.
+    /// The tokens can be read after the device was unlocked once since it started. They never leave the device, neither
+    /// by a backup nor by the synchronisation of keychains. The system does not remove them when the app is deleted, so
+    /// an app that is installed again is signed in. To prevent that, sign out at the first launch of the app.
     ///
     /// ```swift
     /// let network = NetworkLayer(tokens: KeychainTokenStore())

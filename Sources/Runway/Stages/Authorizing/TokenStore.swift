@@ -1,14 +1,16 @@
 import Synchronization
 
-/// Stores access tokens for the app beyond its end.
+/// Stores access tokens across launches of the app.
 ///
-/// The layer has the token that it uses in memory: it loads once, saves at every sign-in and renewal, and removes at a
-/// sign-out and when a token was refused for good. It makes its changes one at a time. The implementation may be shared
-/// by several layers, and may be slow: no call waits for it beyond its own deadline, and nothing waits beyond 10
-/// s.
+/// The layer has the token that it uses in memory. It loads a token once, saves it at every sign-in and renewal, and
+/// removes it at a sign-out and when it was refused for good. The layer makes one change at a time.
+///
+/// An implementation may be shared by several layers, and may be slow: no call waits for it beyond its own deadline,
+/// and nothing waits beyond 10 s.
 ///
 /// A store that also implements ``signedInAccount(at:)`` and ``setSignedInAccount(_:at:)`` restores the signed-in
-/// account: it is the account of the first call after a launch, unless the app sets ``ServiceSettings/account`` itself.
+/// account. The first call after a launch is then made for this account, unless the app sets
+/// ``ServiceSettings/account`` itself.
 ///
 /// Use ``FileTokenStore`` on Linux, `KeychainTokenStore` on Apple platforms; without a store, tokens are only in
 /// memory.

@@ -1,8 +1,8 @@
-/// The bounds of a ``ResponseCache`` in memory, in all and for each ``CacheKind``, and of the requests that identical
-/// reads share.
+/// The limits of a ``ResponseCache`` in memory, in all and for each ``CacheKind``. Also the limits of the requests that
+/// identical reads share.
 ///
-/// The responses of ``CachePolicy/http(onDisk:)`` belong to targets and have bounds of their own. With a bound of 0,
-/// nothing is stored; a negative bound counts as 0.
+/// The responses of ``CachePolicy/http(onDisk:)`` are stored by target and have limits of their own. With a limit of 0,
+/// nothing is stored; a negative limit counts as 0.
 ///
 /// ```swift
 /// let limits = CacheLimits(maximumByteCount: 8 << 20, maximumByteCountByKind: [.images: 24 << 20])

@@ -7,14 +7,16 @@ import Synchronization
 /// network.cache.trim(byteCount: 8 << 20)      // the app moved to the background
 /// ```
 ///
-/// Entries are limited by count and by bytes; least recently used entries of the same ``CacheKind`` are evicted first.
-/// Endpoints whose policy is ``CachePolicy/http(onDisk:)`` have limits of their own in ``CacheLimits``, and their
-/// responses belong to targets: they are returned only to calls of the same service, environment and account whose
+/// Entries are limited by count and by bytes. The least recently used entries of the same ``CacheKind`` are evicted
+/// first.
+///
+/// Endpoints whose policy is ``CachePolicy/http(onDisk:)`` have limits of their own in ``CacheLimits``. Their responses
+/// are stored by target. Such a response is returned only to calls of the same service, environment and account whose
 /// requests have equal values in every header field that may authenticate them. These are all fields except those whose
 /// standard assigns another meaning, such as `Accept` or `User-Agent`.
 ///
-/// Responses to calls that started before a clear are never stored. An older response never replaces a newer one, by
-/// the order in which their requests were sent.
+/// Responses to calls that started before a clear are never stored. The response to a request that was sent earlier
+/// never replaces the response to a later one.
 public final class ResponseCache: Sendable {
     /// The maximum time that a call waits for the disk tier. After it, the call continues as if the tier contained
     /// nothing.

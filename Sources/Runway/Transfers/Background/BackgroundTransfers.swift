@@ -4,9 +4,9 @@
 
     /// Downloads and uploads that the system performs, even while the app is suspended or not running.
     ///
-    /// Create one object for each identifier at every launch, as early as possible: it learns what the system did
-    /// meanwhile. Retain it until the process ends: the session of a released object continues until its transfers have
-    /// ended, and a second session with its identifier at that time is a programming error.
+    /// Create one object for each identifier at every launch, as early as possible, so that it learns which transfers
+    /// ended meanwhile. Retain it until the process ends. The session of a released object continues until its
+    /// transfers have ended, and a second session with its identifier during that time is a programming error.
     ///
     /// ```
     /// let transfers = try BackgroundTransfers("com.example.films", folder: folder, over: network) { transfer in
@@ -18,16 +18,15 @@
     /// ```
     ///
     /// Before a request is handed over, it passes all stages, and the interceptors' hooks before and after its start.
-    /// It is sent with the access token and the cookies of that moment. From then on the system decides: it retries
-    /// while the network is absent, follows redirects with the request's header fields, and waits for as long as seven
-    /// days.
+    /// The request has the access token and the cookies of that moment. From then on the system decides: it retries
+    /// while the network is absent, follows redirects with the request's header fields, and waits for up to seven days.
     ///
-    /// The layer does not process responses: no hook of success or failure, no renewal of tokens, no retries of its
-    /// own, no deadline, no cookies, no cache, no verdict of the service. A status from 200 to 299 is a success, and
-    /// any other a failure.
+    /// The layer does not process responses: there are no hooks of success or failure, no renewal of tokens, no retries
+    /// by the layer, no deadline, no cookies, no cache and no verdict of the service. A status from 200 to 299 is a
+    /// success, and any other a failure.
     ///
-    /// The system follows a redirect to any host, and sends it the header fields of the request: hand over calls with
-    /// credentials only to servers that redirect only to their own hosts.
+    /// The system follows a redirect to any host, and sends the header fields of the request to this host. Hand over
+    /// calls with credentials only to servers that redirect only to their own hosts.
     public final class BackgroundTransfers: Sendable {
         /// Receives the end of each transfer. When the function returns, the transfer is removed and its id can be used
         /// again. An end is delivered once in a process. If the process ends during the delivery, the end is delivered

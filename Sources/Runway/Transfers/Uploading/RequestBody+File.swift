@@ -16,9 +16,9 @@ extension RequestBody {
     /// }
     /// ```
     ///
-    /// The file's length is sent with it, it can be sent again, and only some hundred kilobytes of it are in memory at
-    /// a time. If the file was replaced since the body was created, or changes while it is sent, the call fails as
-    /// ``NetworkError/Kind/storage``, before the last byte is sent.
+    /// The file's length is sent with the file. The file can be sent again, and only some hundred kilobytes of it are
+    /// in memory at a time. If the file was replaced since the body was created, or changes while it is sent, the call
+    /// fails as ``NetworkError/Kind/storage`` before the last byte is sent.
     ///
     /// - Throws: ``NetworkError/Kind/storage`` if the file is not a regular file or can't be read.
     public static func file(_ file: URL) throws(NetworkError) -> RequestBody {
