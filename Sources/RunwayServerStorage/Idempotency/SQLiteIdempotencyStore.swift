@@ -22,9 +22,9 @@ public import RunwayServer
 /// row is found by its principal and key. If these are damaged, the row is not found, and the request is executed
 /// again.
 ///
-/// Removals verify no checksum. Damage can make a row look expired, or like a claim from before the clock was set back.
-/// Such a row is removed, the latter only when there is no room, and its request is executed again, too. `PRAGMA
-/// integrity_check` and the file system's own checksums detect more.
+/// Removals verify no checksum. A row that looks expired because of damage is removed. A row that looks like a claim
+/// from before the clock was set back is removed when there is no room. The requests of such rows are executed again,
+/// too. `PRAGMA integrity_check` and the file system's own checksums detect more.
 public final class SQLiteIdempotencyStore: IdempotencyStore {
     private enum Change: Sendable {
         case claim(fingerprint: [UInt8], now: Int64, lease: Int64)

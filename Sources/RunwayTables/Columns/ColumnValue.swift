@@ -4,7 +4,7 @@ public import GRDB
 /// A value that a column can hold.
 ///
 /// Integers, floating-point numbers, text, `Data`, `Bool`, `Date`, `UUID` and `URL` conform. A raw-representable type
-/// or a `Codable` type only has to name the protocol. The former is stored as its raw value, the latter as JSON:
+/// is stored as its raw value, and a `Codable` type as JSON. Both only have to name the protocol:
 ///
 /// ```swift
 /// enum Priority: Int, ColumnValue { case low, high }
