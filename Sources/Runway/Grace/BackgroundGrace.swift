@@ -19,8 +19,8 @@
 /// let network = NetworkLayer(tokens: KeychainTokenStore(), grace: AppGrace(application: .shared))
 /// ```
 ///
-/// The layer begins a grace for each call before the call's request is sent. It ends the grace when the call has landed
-/// or failed. Calls with a response in memory need none. If the system's time ends first, the call fails as
+/// The layer begins background time for each call before the call's request is sent. It ends this time when the call
+/// has landed or failed. Calls with a response in memory need none. If the system's time ends first, the call fails as
 /// ``NetworkError/Kind/cancelled``.
 public protocol BackgroundGrace: Sendable {
     /// Requests background time from the system.
