@@ -95,7 +95,7 @@ extension Flight {
         var mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable
         switch error.kind {
         case .noNetwork: mayBeRepeated = mayBeRepeated || error.sending == .notSent
-        // If the server received the last request, it refused that request.
+        // The last request had no effect: the server refused it, or did not receive it.
         case _ where error.outlook.obstacle == .login:
             mayBeRepeated = mayBeRepeated || !recorder.hasUnclearAttempt(includingLast: true)
         default: return nil

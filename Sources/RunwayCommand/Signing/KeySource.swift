@@ -50,7 +50,7 @@ struct KeySource: Sendable {
     struct Signer: Sendable {
         let id: String
         let key: SigningKey
-        /// The text form of the key, which a sealed key contains.
+        /// The key as text. A sealed key contains this text.
         let text: String
     }
 

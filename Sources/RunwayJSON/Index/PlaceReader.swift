@@ -26,9 +26,10 @@ struct FoundPlaces {
 
 /// Scans a document in chunks, and returns the found positions in order with the byte at each.
 ///
-/// Bounds: positions are below the document's size, since the padding of the last block adds none. `next` never exceeds
-/// the number of available positions. Eight zero bytes follow them, so that after ``refillIfNeeded()`` up to eight
-/// positions can be examined from `next` on. A position is consumed only if its byte is non-zero.
+/// Bounds: every position is below the document's size, because the padding of the last block yields no positions.
+/// `next` never exceeds the number of available positions. Eight zero bytes follow the bytes of the available positions.
+/// After ``refillIfNeeded()``, up to eight entries from `next` on can therefore be examined. An entry is consumed only
+/// if its byte is non-zero.
 struct PlaceReader {
     let bytes: BorrowedBytes
     private var scan: ScanState

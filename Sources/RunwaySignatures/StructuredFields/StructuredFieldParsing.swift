@@ -16,7 +16,7 @@ public enum StructuredFieldType: Sendable, Hashable {
 /// two members with the same key. Members and parameters are therefore counted in one pass before the field is parsed.
 /// The counts are limited, and duplicates are found by comparing the counts with the parsed ones.
 struct StructuredFieldParsing {
-    /// The maximum size of all lines of a field in bytes.
+    /// The maximum total size of the lines of one field, in bytes.
     var maximumBytes = 16_384
     /// The maximum number of members of a List or Dictionary.
     var maximumMembers = 256

@@ -71,9 +71,9 @@ public struct ClientIdentity: Sendable {
 }
 
 extension ClientIdentity: CustomStringConvertible, CustomReflectable {
-    /// The host that receives the certificate, without the key.
+    /// Names the host that receives the certificate. Does not include the key.
     public var description: String { "ClientIdentity for \(hosts.host), \(Redaction.placeholder)" }
 
-    /// The host that receives the certificate, without the key.
+    /// Names the host that receives the certificate. Does not include the key.
     public var customMirror: Mirror { Mirror(self, children: ["host": hosts.host]) }
 }
