@@ -13,8 +13,9 @@ enum HTTPValidation {
     /// response has a validator.
     ///
     /// - The caller's own entity tags are sent, too.
-    /// - `If-Modified-Since` is used only if there is a single stored response and no range. The caller's own field is
-    ///   removed, and is evaluated later with the stored response.
+    /// - `If-Modified-Since` is added only if there is a single stored response and the request has no `Range`.
+    /// - The caller's own `If-Modified-Since` is removed if entity tags are sent. It is evaluated later against the stored
+    ///   response.
     /// - `If-None-Match: *` is not changed. Its response says nothing about the stored responses.
     static func conditional(_ fields: HTTPFields, _ candidates: [HTTPStoredResponse]) -> HTTPFields? {
         var fields = fields
