@@ -7,8 +7,8 @@ public struct AdmissionLimits: Sendable, Hashable {
     /// or is discarded.
     ///
     /// A call that waits for an access token holds no slot, so a service whose tokens are unavailable does not block
-    /// other services. A call that waits for its next attempt holds its slot. The retry budget of the host limits the
-    /// number of such calls (``LayerLimits/retrying``).
+    /// other services. A call that waits for its next attempt holds its slot. It therefore need not wait for a slot
+    /// again. The retry budget of the host limits the number of such calls (``LayerLimits/retrying``).
     public let maximumFlights: Int
     /// The maximum number of calls that wait for a concurrency slot. Further calls fail as
     /// ``NetworkError/Kind/overloaded``. The default is 1000.

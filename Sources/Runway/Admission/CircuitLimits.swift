@@ -30,8 +30,8 @@ public struct CircuitLimits: Sendable, Hashable {
     /// The minimum number of calls in a ``window`` before the failure rate can open the circuit. The default is 20; at
     /// least 1.
     public let minimumOutcomes: Int
-    /// The length of the window in which the failure rate is measured. A window starts with its first call. The default
-    /// is 30 s.
+    /// The length of the window in which the failure rate is measured. A window starts with its first failure; earlier
+    /// calls do not count. The default is 30 s.
     public let window: Duration
     /// The time for which a circuit is open after it first opens. The default is 1 s.
     public let openTime: Duration

@@ -12,7 +12,8 @@ public struct QueuedChange: Sendable, Identifiable {
         /// The state in one word. It does not change between releases.
         public var description: String { code.rawValue }
 
-        /// The queue sends the change after the changes that were stored before it.
+        /// The queue sends the change when its turn comes, after the earlier changes of the same service, environment
+        /// and account.
         public static let waiting = State(code: .waiting)
         /// The change was sent at least once, but its outcome is unknown: the server may have executed it. The queue
         /// sends the change again.

@@ -98,8 +98,8 @@ package struct Outlook: Sendable, Equatable {
     private static func obstacle(of error: NetworkError, _ keyProblem: String?) -> Obstacle {
         let obstacle = error.kind.obstacle
         guard obstacle == .refused || obstacle == .unreadable else { return obstacle }
-        // There are two cases without a status: a stage of the app refused the request, or the service refused it
-        // although the status is not an error.
+        // The error has no status in two cases: a stage of the app refused the request, or the service refused a
+        // response whose status is not an error.
         guard let status = error.status else { return error.kind == .refused ? .fault : obstacle }
         if error.kind == .service { return status.obstacle == .unavailable ? .unavailable : .refused }
         switch status.obstacle {

@@ -88,7 +88,7 @@ public struct FlightRecord: Sendable, Identifiable {
         public var responseByteCount: Int?
         /// The response body if ``Redaction/recordsBodies`` is set; otherwise `nil`.
         public var responseBody: [UInt8]?
-        /// The HTTP version of the response; `nil` if the transport does not report it.
+        /// The HTTP version of the attempt; `nil` if the transport does not report it.
         public var httpVersion: String?
         /// The transport's measurements; `nil` if the transport reports none.
         public var wire: WireRecord?

@@ -77,7 +77,7 @@ extension WireRecord: CustomStringConvertible {
 /// An address that was dialled for a connection, even if another address connected first.
 package struct DialedAddress: Sendable, Equatable, CustomStringConvertible {
     package var address: String
-    /// The time from the start of the DNS lookup until the address was dialled.
+    /// The time at which the address was dialled, counted from the start of the dial. The dial includes the DNS lookup.
     package var start: Duration
 
     package init(_ address: String, at start: Duration) {

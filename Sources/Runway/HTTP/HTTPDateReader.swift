@@ -40,7 +40,7 @@ struct HTTPDateReader {
         return seconds(year, month, day, time)
     }
 
-    /// Parses a date such as `Nov 6 08:49:37 1994`.
+    /// Parses a date such as `Nov  6 08:49:37 1994`.
     private mutating func asctime() -> Int64? {
         guard let month = month(), take(" "), let day = take(" ") ? digits(1) : digits(2), take(" "),
             let time = time(), take(" "), let year = digits(4)

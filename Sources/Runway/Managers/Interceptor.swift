@@ -52,7 +52,8 @@ public protocol Interceptor: AnyObject, Sendable {
     /// - Returns: Whether the call may start. If `false`, no further hook runs for the call, nothing is sent, and the
     ///   call does not land.
     func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
-    /// Called after a call has started, and before its request is sent.
+    /// Called after a call has started. The request may already have been sent, and the response of a call may come
+    /// from the cache.
     func afterCall(_ call: InterceptedCall, by manager: (any APIManaging)?)
     /// Called when a call that has started completes, before its success or failure lands.
     func beforeLanding(

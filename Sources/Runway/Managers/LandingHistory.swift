@@ -1,4 +1,4 @@
-/// The response or error of one call that landed in its manager.
+/// The response or error of one call, as its manager receives it.
 final class Landing: Sendable {
     let flight: Flight
     /// The parameters of the call; `nil` if the call failed because no parameters were supplied.

@@ -66,8 +66,8 @@ public final class Flight: Sendable {
     var mergePolicy: MergePolicy? { configuration.settings.merging }
     /// The priority of the call. A call that renews an access token is urgent, since other calls in flight wait for it.
     ///
-    /// If other calls share this call's request, it is the highest priority of all calls that still wait for the
-    /// request.
+    /// If other calls share this call's request, it is the highest of this call's own priority and the priorities of
+    /// the calls that still wait for the request.
     public var priority: CallPriority {
         let own = renewing.isEmpty ? options.priority ?? endpoint.priority : .urgent
         return waitingFlights?.reduce(own) { $1 === self ? $0 : max($0, $1.priority) } ?? own

@@ -54,7 +54,8 @@ public protocol RequestStage: Sendable {
     /// return immediately.
     ///
     /// The pipeline does not ask before it calls ``respondImmediately(_:in:)``, since no request exists then. A stage
-    /// with the default of that function therefore returns ``ImmediateResponse/wait`` for every call.
+    /// with the default of that function therefore returns ``ImmediateResponse/wait`` for every call, even if it
+    /// returns `false` here.
     func handles(_ request: Request, in flight: Flight) -> Bool
 
     /// Responds without waiting if the stage can, before any task is created for the call.

@@ -61,7 +61,7 @@ extension FlightStep {
     public static let merging = FlightStep(.merging)
     /// Follows redirects to the next request.
     public static let redirecting = FlightStep(.redirecting)
-    /// Refuses requests without TLS, or upgrades them if their host requires TLS.
+    /// Refuses requests without TLS unless the service allows them. Upgrades requests to hosts that require TLS.
     public static let securing = FlightStep(.securing)
     /// Adds cookies to requests, and stores cookies of responses.
     public static let cookies = FlightStep(.cookies)

@@ -50,8 +50,8 @@ public enum PageStyle: Sendable, Hashable {
     /// The position of the page's first row, counted from 0. A new page begins with the last row of the previous page,
     /// to prove that no row was inserted between the pages. With 20 rows in a page, 19 are therefore new.
     case offset
-    /// A page number, for APIs that accept any page size up to the maximum. Number and size are chosen so that a new
-    /// page overlaps the known rows.
+    /// A page number, for APIs that accept any page size up to ``PagedEndpoint/pageSize``. Number and size are chosen
+    /// so that a new page overlaps the known rows.
     ///
     /// - Parameter first: The number of the first page.
     case number(first: Int = 1)

@@ -115,8 +115,8 @@ extension RequestBody {
                     if var (parts, remaining) = current {
                         let part = try await parts.next()
                         remaining = remaining.map { $0 - (part?.count ?? 0) }
-                        // If a part had another length than announced, the server would assign its bytes to the wrong
-                        // part.
+                        // If a body had another length than announced, the server would take bytes of the next request
+                        // for bytes of this one.
                         if let remaining, remaining < 0 || (part == nil && remaining > 0) { throw BodyLengthMismatch() }
                         current = part == nil ? nil : (parts, remaining)
                         if let part { return part }

@@ -25,11 +25,13 @@ public struct RetryPolicy: Sendable, Hashable {
     public var maximumAttempts: Int
     /// The maximum backoff before the second attempt. The default is 250 ms.
     public var baseWait: Duration
-    /// The maximum backoff before any attempt; `Retry-After` may be longer. The default is 10 s.
+    /// The maximum backoff before any attempt. The time in `Retry-After` is added to it. The default is 10 s.
     public var longestWait: Duration
-    /// The statuses that cause a further attempt. The default is 408, 425, 502, 503 and 504.
+    /// The statuses that cause a further attempt if the service does not accept the response. The default is 408, 425,
+    /// 502, 503 and 504.
     ///
-    /// By default 429 and 503 also count as an overload, which causes a further attempt independently of this set.
+    /// By default the service treats 429 and 503 as an overload, which causes a further attempt independently of this
+    /// set.
     public var statuses: Set<Int>
     /// Whether a request may be sent again regardless of its method and its failure, for example a search with POST.
     /// The default is `false`.
@@ -49,7 +51,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - maximumAttempts: The maximum number of attempts of one call, including the first.
     ///   - baseWait: The maximum backoff before the second attempt.
     ///   - longestWait: The maximum backoff before any attempt.
-    ///   - statuses: The statuses that cause a further attempt.
+    ///   - statuses: The statuses that cause a further attempt if the service does not accept the response.
     ///   - isRepeatable: Whether a request may be sent again regardless of its method and its failure.
     public init(
         maximumAttempts: Int = 3, baseWait: Duration = .milliseconds(250), longestWait: Duration = .seconds(10),
@@ -64,12 +66,12 @@ public struct RetryPolicy: Sendable, Hashable {
 
     var backoff: Backoff { Backoff(base: baseWait, longest: longestWait) }
 
-    /// Returns the reason to retry after an error, or `nil` if the call must not be retried.
+    /// Returns the reason to retry after an error, or `nil` if the error is no reason to retry.
     func cause(of error: NetworkError) -> RetryCause? {
         RetryCause(interruption: error) ?? (error.kind == .overloaded ? .overloaded : nil)
     }
 
-    /// Returns the reason to retry after a response, or `nil` if the call must not be retried.
+    /// Returns the reason to retry after a response, or `nil` if the response is no reason to retry.
     func cause(of response: Response) -> RetryCause? {
         switch response.verdict?.value {
         case .overloaded: .overloaded

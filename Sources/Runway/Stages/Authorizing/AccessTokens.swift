@@ -222,10 +222,10 @@ extension AccessTokens {
     ///
     /// - Parameters:
     ///   - session: The session in which the token was issued.
-    ///   - renewed: The version of the renewed token; `nil` if the token is not a renewal. If the current version
+    ///   - renewed: The version of the old token if `token` is its renewal; otherwise `nil`. If the current version
     ///     differs, nothing changes.
     /// - Returns: The token in memory and the pending change of the store. `nil` if nothing changed, because the
-    ///   session has ended or the renewed token no longer exists.
+    ///   session has ended or the old token is no longer in use.
     func hold(
         _ token: AccessToken, of identity: TokenIdentity, in session: AccountSession, leeway: Duration,
         clock: LayerClock, renewing renewed: UInt64? = nil

@@ -7,8 +7,8 @@ import HTTPTypes
 ///
 /// The cache comes earlier and does not see the cookies. Therefore:
 /// - A response that varies by `Cookie` is not stored under the rules of HTTP (RFC 9111 §4.1).
-/// - Without an account, the state of the jar separates cached responses and shared reads (``Flight/cookieVersion``).
-/// - A response is not stored if the jar changed between the cache lookup and the request.
+/// - Without an account, the state of the jar separates cached responses and shared reads (``Flight/cookieVersion``). A
+///   response is then not stored if the jar changed between the cache lookup and the request.
 struct CookieStage: RequestStage {
     private let jars: CookieJars
 

@@ -30,7 +30,8 @@ final class Merger: Sendable {
         MergeQueue.RequestID(number: requestCount.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
-    /// Adds a request. If the request can be sent separately, its outcome is set at once; otherwise it is set later.
+    /// Adds a request. If the request must be sent separately, its outcome is set at once; otherwise the outcome is set
+    /// later.
     func arrive(_ item: MergeItem) {
         change { state, operations in
             state.learn(from: item.lane, &operations)

@@ -23,7 +23,8 @@ struct QueueingStage: RequestStage {
     }
 
     var step: FlightStep { .offlineQueue }
-    /// `false` for calls that may be stored, because storing takes as long as the disk.
+    /// `true`: a call that may be stored ends its wait for the later stages by itself (``detaches(_:in:)``). Storing
+    /// the call takes as long as the disk needs.
     var endsInTime: Bool { true }
 
     func handles(_ request: Request, in flight: Flight) -> Bool { mayQueue(request, in: flight) }

@@ -30,8 +30,8 @@ public struct CacheLimits: Sendable, Hashable {
     public let maximumHTTPByteCount: Int
     /// The maximum size of a body that is stored by the rules of HTTP caching, in bytes. The default is 4 MiB.
     public let maximumHTTPBodyByteCount: Int
-    /// The maximum number of responses of one target. They differ in the fields that `Vary` names, or in their account.
-    /// The default is 16.
+    /// The maximum number of responses of one target. They differ in the fields that `Vary` names, or belong to
+    /// different senders. The default is 16.
     public let maximumHTTPVariants: Int
     /// The maximum number of requests that can be shared at a time. Further requests are not shared. The default is
     /// 1,000; 0 shares none.

@@ -74,8 +74,8 @@ extension ResponseCache {
         }
     }
 
-    /// Evicts least recently used responses until the rest fits. Responses of ``CachePolicy/http(onDisk:)`` and the
-    /// disk tier are not affected.
+    /// Evicts least recently used responses from memory until the rest fits. Responses of ``CachePolicy/http(onDisk:)``
+    /// and the disk tier are not affected.
     ///
     /// - Parameters:
     ///   - count: The maximum number of responses. The default is no limit.
@@ -84,8 +84,11 @@ extension ResponseCache {
         state.withLock { $0.entries.trim(toCount: max(0, count), byteCount: max(0, byteCount)) }
     }
 
-    /// Returns the key of a host on the current network. Must be called without the lock, because it calls the status
-    /// source, which may be the app's code.
+    /// Evicts half of the responses in memory, or all of them. On Apple's systems the layer calls this function when
+    /// the system asks for memory. On other systems the app calls it.
+    ///
+    /// - Parameter isCritical: Whether all responses are evicted. The default is `false`: only the less recently used
+    ///   half is evicted.
     public func relieveMemory(isCritical: Bool = false) {
         state.withLock { state in
             if isCritical {

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Decides the next request of a download, and how each response is used. A state machine without I/O.
 struct DownloadPlan: Sendable {
-    /// The progress that an attempt needs to be free: 256 KiB more than any attempt before. Such an attempt does not
-    /// count as one.
+    /// 256 KiB. If the partial file has this many bytes more than ever before after an attempt, the attempt does not
+    /// count toward the maximum.
     static let stepByteCount = 256 << 10
     /// The maximum number of times that the download starts over because responses contradict each other.
     static let maximumFreshStarts = 2

@@ -3,8 +3,8 @@ import RunwayFormats
 
 /// Decides the next request of a resumable upload, and how each response is used. A state machine without I/O.
 struct UploadPlan: Sendable {
-    /// The progress that an attempt needs to be free: 256 KiB more on the server than ever before. Such an attempt does
-    /// not count.
+    /// 256 KiB. If the server has this many bytes more than ever before after an attempt, the attempt does not count
+    /// toward the maximum.
     static let stepByteCount = 256 << 10
     /// The maximum number of times that the upload starts over because the server no longer has it.
     static let maximumFreshStarts = 2
@@ -23,7 +23,7 @@ struct UploadPlan: Sendable {
     private var maximumAppendByteCount: Int?
     /// The maximum number of bytes that the server accepts in total; `nil` if unknown.
     private var maximumByteCount: Int?
-    /// The number of bytes on the server when an attempt was last free because of ``stepByteCount``.
+    /// The number of bytes on the server when an attempt last did not count because of ``stepByteCount``.
     private var mark = 0
     /// The number of bytes that the server reported while it received them.
     private var reported = 0

@@ -161,8 +161,8 @@ final class UploadRecordFile: Sendable {
     private func release() {
         state.withLock { state in
             guard let file = state.file else { return }
-            // Closing the last descriptor does not release the lock, because a process that is being started holds a
-            // copy of the descriptor.
+            // Closing the descriptor might not release the lock: a process that is being started may hold a copy of the
+            // descriptor.
             file.unlock()
             claims.release(path)
             state.file = nil

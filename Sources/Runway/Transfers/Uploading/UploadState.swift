@@ -6,7 +6,7 @@ import Synchronization
 final class UploadState: Sendable {
     private struct State {
         var plan: UploadPlan
-        /// Whether the state that a later call needs has changed since it was last stored.
+        /// Whether the state that a later call needs has changed since ``takeUnsaved()`` last returned it.
         var isUnsaved = false
     }
 
@@ -66,7 +66,8 @@ final class SentCount: Sendable {
 }
 
 /// Reports the progress of a resumable upload. The progress is the number of bytes that the server has, if the server
-/// reports it while it receives them. Otherwise it is the number of bytes that were passed to the transport.
+/// reports it while it receives them. Otherwise it is the number of bytes that were passed to the transport, counted
+/// from the last offset that the server reported.
 final class UploadProgress: Sendable {
     private struct State {
         /// Whether the server reports how many bytes it has while it receives them.

@@ -62,7 +62,8 @@ struct CacheDirectives: Sendable {
         let name = element[..<equals]
         let value = element[element.utf8.index(after: equals)...]
         let trimmed = name.trimmingWhitespace
-        // RFC 9111 §5.2 allows no whitespace around the equals sign, so the value of such a directive is ignored.
+        // RFC 9111 §5.2 allows no whitespace around the equals sign, so the value of such a directive counts as
+        // malformed.
         guard trimmed.endIndex == name.endIndex, value.first != " ", value.first != "\t" else {
             directives.append((trimmed.lowercased(), .malformed))
             return

@@ -18,7 +18,8 @@ enum HTTPFreshness {
         let date = fields[.date].flatMap { HTTPDate($0, now: received) } ?? received
         let expires = fields[values: .expires]
         if let first = expires.first {
-            // If two fields differ, not both can be right. An invalid date counts as past (RFC 9111 §5.3).
+            // Two different values can't both be right. Such fields, and an invalid date, count as a date in the past
+            // (RFC 9111 §5.3).
             guard expires.allSatisfy({ $0 == first }), let expiry = HTTPDate(first, now: received) else {
                 return (.zero, false)
             }

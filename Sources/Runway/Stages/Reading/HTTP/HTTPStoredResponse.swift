@@ -134,8 +134,8 @@ struct HTTPStoredResponse: Sendable {
 
     /// Returns whether this response is newer than another response to the same request.
     ///
-    /// If both were in flight at the same time, the later `Date` decides. If the dates are equal, or if they were not,
-    /// the later request decides.
+    /// If both requests were in flight at the same time, the later `Date` decides, and with equal dates the later
+    /// request. If one request ended before the other began, the later request decides.
     func isNewer(than other: HTTPStoredResponse) -> Bool {
         let wereUnderWayAtOnce = times.requested < other.times.received && other.times.requested < times.received
         if wereUnderWayAtOnce, date != other.date { return date > other.date }

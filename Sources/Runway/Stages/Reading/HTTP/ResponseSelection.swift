@@ -7,7 +7,7 @@ enum ResponseSelection {
     /// The most recent response is preferred. If only some have `Vary`, those are preferred (RFC 9111 §4.1).
     static func candidates(_ responses: [HTTPStoredResponse], for request: HTTPRequest) -> [HTTPStoredResponse] {
         let range = request.headerFields[.range].flatMap { ByteRange($0) }
-        // The order is reversed for responses from disk, which have no sequence numbers. If their dates are equal, the
+        // Responses from disk have no sequence numbers. The order is reversed so that, of two with equal dates, the
         // response that was stored last is preferred.
         return responses.reversed().filter { response in
             guard response.method == .get || request.method == .head, response.vary.matches(request.headerFields) else {

@@ -58,7 +58,8 @@ struct ReadKey: Sendable {
         return method == .post && (rule == .timeToLive || rule == .untilEvicted)
     }
 
-    /// Whether the outcome is retained after the read, until a call has stored it.
+    /// Whether the outcome is retained after the read, until a call has stored or rejected it. Only calls that accept
+    /// stored responses can use a retained outcome.
     var isRetained: Bool { use == .standard && (rule == .timeToLive || rule == .untilEvicted) }
 
     /// Returns whether a scope includes the response to the read.

@@ -1,8 +1,8 @@
 /// The response to a shared read, and the form in which the leader's call receives it.
 struct ReadOutcome: Sendable {
     let response: Response
-    /// The form in which the leader receives the response. Its policy returned this form when it stored `response`;
-    /// `nil` if the response is unchanged.
+    /// The form in which the leader receives the response, as the leader's policy returned it; `nil` if the leader
+    /// receives `response` unchanged.
     var leaders: Response?
 }
 
