@@ -5,14 +5,15 @@
 ///     transport: transport, limits: LayerLimits(cache: CacheLimits(maximumCount: 200), retrying: .none))
 /// ```
 ///
-/// These are the same for every layer:
+/// The following limits are the same for every layer:
 ///
-/// - A ``TokenStore`` has 10 s for an access. After that, calls that need a token fail as
-///   ``NetworkError/Kind/storage``. The tokens of 100 accounts are in memory; others are loaded again.
-/// - At most 1,000 calls wait for one renewal of an access token. Further ones fail as
+/// - The ``TokenStore`` must respond within 10 s. Otherwise calls that need a token fail as
+///   ``NetworkError/Kind/storage``. The tokens of 100 accounts are in memory; the tokens of other accounts are loaded
+///   again when they are needed.
+/// - At most 1,000 calls wait for one renewal of an access token. Further calls fail as
 ///   ``NetworkError/Kind/overloaded``.
-/// - A call can be resumed (``NeedsLogin/resume()``) for 10 minutes after its failure. Only the last 100 calls that
-///   failed can be resumed.
+/// - A call can be resumed (``NeedsLogin/resume()``) for 10 minutes after its failure. At most 100 calls can be
+///   resumed. Beyond that, the call whose failure is oldest can't.
 public struct LayerLimits: Sendable, Hashable {
     /// A failed call can be resumed for this time; see ``NeedsLogin/resume()``.
     static let resumptionTime = Duration.seconds(600)

@@ -1,7 +1,7 @@
 public import struct Foundation.Notification
 public import class Foundation.NotificationCenter
 
-/// The content of the notification that calls need the user to log in.
+/// The content of ``NetworkLayer/needsLoginNotification``: the calls that failed because the user must log in.
 ///
 /// ```swift
 /// let observer = NotificationCenter.default.addObserver(
@@ -13,8 +13,8 @@ public import class Foundation.NotificationCenter
 /// ```
 ///
 /// The notification is posted on the main actor, so an observer needs no queue. On Linux an observer with the queue
-/// `.main` would wait for itself for ever. The calls have failed as ``NetworkError/Kind/needsLogin``. After the login,
-/// ``resume()`` repeats the calls of managers.
+/// `.main` would deadlock. The calls have failed as ``NetworkError/Kind/needsLogin``. After the login, ``resume()``
+/// repeats the calls that managers made.
 public struct NeedsLogin: Sendable {
     /// The layer whose calls need the login.
     public let network: NetworkLayer

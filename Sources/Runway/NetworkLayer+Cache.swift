@@ -1,21 +1,21 @@
 extension NetworkLayer {
-    /// Fetches a response ahead, so that a later call finds it. Nothing lands. No manager is notified of a failure,
-    /// which is only in the record.
+    /// Fetches a response in advance, so that a later call finds it in the cache. Nothing lands, and no manager is
+    /// notified of a failure; only the record contains it.
     ///
-    /// Nothing is fetched if the stored response is still fresh, or if another prefetch or a revalidation is fetching
-    /// it. If the endpoint's policy stores nothing, the record has the error
-    /// ``NetworkError/Kind/invalidConfiguration``. At most 64 such flights run at a time; a further one fails as
+    /// Nothing is fetched if the stored response is fresh, or if another prefetch or a revalidation is already fetching
+    /// it. If the endpoint's policy stores nothing, the prefetch fails as ``NetworkError/Kind/invalidConfiguration``.
+    /// At most 64 prefetches and revalidations are in flight at a time. A further prefetch fails as
     /// ``NetworkError/Kind/overloaded``.
     ///
-    /// The priority is ``CallPriority/low`` unless the options name another. A call that shares the request raises it
-    /// to its own priority. If the layer has interceptors for the endpoint, the prefetch starts after this method
+    /// The priority is ``CallPriority/low`` unless the options set another. A call that shares the request raises the
+    /// priority to its own. If the layer has interceptors for the endpoint, the prefetch starts after this method has
     /// returned.
     ///
     /// ```swift
     /// for row in visibleRows { network.prefetch(RentalDetails(id: row.id)) }
     /// ```
     ///
-    /// - Returns: The number of the call, by which ``cancelPrefetch(_:)`` cancels it.
+    /// - Returns: The number of the prefetch. Pass it to ``cancelPrefetch(_:)`` to cancel the prefetch.
     @discardableResult
     public func prefetch<E: Endpoint>(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         let flight = makeFlight(E.self, options.forBackgroundFlight)

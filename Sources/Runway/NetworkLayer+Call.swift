@@ -1,10 +1,10 @@
 public import RunwayJSON
 
 extension NetworkLayer {
-    /// Makes one call and returns its response, for code whose next step depends on it: chains, scripts, servers,
-    /// tests.
+    /// Makes one call and returns its response. Use it in code whose next step depends on the response: chains of
+    /// calls, scripts, servers, tests.
     ///
-    /// Groups and chains of calls are plain structured concurrency:
+    /// Write groups and chains of calls with Swift's structured concurrency:
     ///
     /// ```swift
     /// async let rentals = network.call(RentalList(city: city))
@@ -13,7 +13,7 @@ extension NetworkLayer {
     /// ```
     ///
     /// A cached response is returned without leaving the caller's actor. If the layer has interceptors for the call,
-    /// their hooks run on the main actor before and after it.
+    /// their hooks run on the main actor before and after the call.
     ///
     /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` as soon as the task is cancelled.
     public func call<E: Endpoint>(
@@ -29,14 +29,15 @@ extension NetworkLayer {
     /// ```
     ///
     /// - Parameters:
-    ///   - endpoint: The API and its parameters.
+    ///   - endpoint: The endpoint with the parameters of the call.
     ///   - type: The type of the model.
-    ///   - path: The names of the members that lead from the root of the body to the model, separated by dots. The
-    ///     default is the root. ``DecodableReformer`` takes names that contain dots.
-    ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since 2001.
+    ///   - path: The member names that lead from the root of the body to the model, separated by dots. The default is
+    ///     the root. Use ``DecodableReformer`` for names that contain dots.
+    ///   - decoder: Decodes keys and dates. The default leaves keys unchanged and reads dates as seconds since
+    ///     2001-01-01.
     ///   - options: Settings of this call that override those of its endpoint.
     /// - Throws: The error of the call; ``NetworkError/Kind/invalidResponse`` if the body is not JSON, has no value at
-    ///   the path, or the value is not of the type. The record of the call has that error as a decision.
+    ///   the path, or has a value of another type there. The record of the call shows that error as a decision.
     public func call<E: Endpoint, Value: Decodable & Sendable>(
         _ endpoint: E, as type: Value.Type, at path: String = "", decoder: JSONDocumentDecoder = JSONDocumentDecoder(),
         options: CallOptions = .standard

@@ -1,32 +1,33 @@
 extension NetworkLayer {
     /// Repeats the calls of a service's managers that failed because the network was lost, the user had to log in, or a
-    /// new token was refused. Each call is made by its manager, with its own parameters and options.
+    /// new token was refused. Each manager repeats its calls with their parameters and options.
     ///
     /// ```swift
     /// for await status in network.statuses where status.isReachable { network.resumeCalls(of: Listings.self) }
     /// ```
     ///
-    /// A call whose network was lost is resumed only if that can do no harm. This is so in four cases:
+    /// A call that failed because the network was lost is resumed only if it is safe to send the request again. This is
+    /// so in four cases:
     ///
     /// - The method of the call is idempotent (RFC 9110 §9.2.2).
     /// - No part of the request was sent (``NetworkError/sending``).
-    /// - The policy of the call says ``RetryPolicy/isRepeatable``.
-    /// - The call is an upload that the new call continues (``UploadResumption``). Such an upload is sent no second
-    ///   time: if its stored state is gone, in use or of another request, the call fails as
+    /// - The policy of the call sets ``RetryPolicy/isRepeatable``.
+    /// - The call is an upload that the new call continues (``UploadResumption``). Such an upload is never sent a
+    ///   second time: if its stored state is missing, in use, or of another request, the call fails as
     ///   ``NetworkError/Kind/storage``.
     ///
-    /// An `Idempotency-Key` does not make a call resumable, since the new call has a key of its own
-    /// (``Endpoint/sendsIdempotencyKey``). To send a change again under one key, store it (``OfflinePolicy``). A change
-    /// that failed because a login or a token was missing is not resumed either if one of its attempts may have taken
+    /// An `Idempotency-Key` does not make a call resumable, because the new call has its own key
+    /// (``Endpoint/sendsIdempotencyKey``). To send a change again under the same key, store it (``OfflinePolicy``). A
+    /// change that failed because a login or a token was missing is not resumed if one of its attempts may have taken
     /// effect.
     ///
-    /// A call can be resumed for 10 minutes after it failed. A layer stores at most 100 such calls. A call can't be
-    /// resumed any more once its manager is released, or has cancelled or cleared its calls. The same applies if the
-    /// manager's ``OverlapPolicy`` replaces calls, and the manager has made another call. Calls without a manager, such
-    /// as those of ``call(_:options:)``, have thrown, and can't be resumed.
+    /// A call can be resumed for 10 minutes after its failure; at most 100 calls of one layer can be resumed. A call
+    /// can no longer be resumed if its manager was released, has cancelled or cleared its calls, or has made another
+    /// call under an ``OverlapPolicy`` that replaces calls. Calls without a manager, such as those of
+    /// ``call(_:options:)``, can't be resumed, because they have thrown their error to the caller.
     ///
-    /// A resumed call is a new call, with a number and a record of its own. Its parameters are completed, intercepted
-    /// and checked again. It is never sent as another account: if another one is signed in by then, the call fails as
+    /// A resumed call is a new call with its own number and record. Its parameters are completed, intercepted and
+    /// checked again. It is never sent for another account: if another account has signed in, the call fails as
     /// ``NetworkError/Kind/loginCancelled``. A call that needs a login waits for the user to sign in.
     ///
     /// - Returns: The numbers of the new calls.
@@ -95,7 +96,7 @@ extension Flight {
         var mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable
         switch error.kind {
         case .noNetwork: mayBeRepeated = mayBeRepeated || error.sending == .notSent
-        // The last request had no effect: the server refused it, or did not receive it.
+        // If the server received the last request, it refused that request.
         case _ where error.outlook.obstacle == .login:
             mayBeRepeated = mayBeRepeated || !recorder.hasUnclearAttempt(includingLast: true)
         default: return nil

@@ -9,13 +9,14 @@ extension NetworkLayer {
     /// set.
     public var isReachable: Bool { status.isReachable }
 
-    /// The status now, and then every change of it, until the layer is released or the reading task is cancelled.
+    /// The current network status, followed by every change of it, until the layer is released or the reading task is
+    /// cancelled.
     ///
     /// ```swift
     /// for await status in network.statuses { banner.isHidden = status.isReachable }
     /// ```
     ///
-    /// Every access returns an independent sequence. A slow reader receives the newest status and not the ones in
+    /// Every access returns an independent sequence. A slow reader receives the latest status, but not the ones in
     /// between.
     public var statuses: AsyncStream<NetworkStatus> { connectivity.statuses() }
 

@@ -1,5 +1,6 @@
 extension NetworkLayer {
-    /// Makes one call of an endpoint with an ``OfflinePolicy``, for code that shows a stored call as done.
+    /// Makes one call of an endpoint with an ``OfflinePolicy``, and returns normally even if the call is stored to be
+    /// sent later. Use it in code that shows a stored call as done.
     ///
     /// ```swift
     /// switch try await network.submit(RenameNote(id: 7, title: "Bread")) {
@@ -8,8 +9,8 @@ extension NetworkLayer {
     /// }
     /// ```
     ///
-    /// The function makes the call like `call(_:options:)`. If the call is stored, `call(_:options:)` throws
-    /// ``NetworkError/Kind/queued``, and this function returns the stored change.
+    /// In contrast, `call(_:options:)` returns only a response, and throws ``NetworkError/Kind/queued`` if the call is
+    /// stored.
     ///
     /// - Throws: The error of the call, which is never of the kind `queued`.
     public func submit<E: Endpoint>(

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Sends the calls of an app through one pipeline, and has the resources that the calls share: cache, connections,
-/// tokens, limits. An app has one network layer.
+/// Sends the calls of an app through one pipeline, and holds the resources that the calls share: cache, connections,
+/// tokens, limits. Most apps have one network layer.
 ///
-/// Environments, transports, clocks and sinks belong to this object and never to statics, so that one process can have
-/// two layers. Business code has an ``APIManager`` for each API. Code whose next step depends on the response uses
-/// ``call(_:options:)`` directly.
+/// Environments, transports, clocks and sinks belong to this object and never to static properties, so that two layers
+/// can exist in one process. Controllers use an ``APIManager`` for each endpoint. Code whose next step depends on the
+/// response calls ``call(_:options:)`` directly.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: try NIOTransport())
@@ -144,14 +144,14 @@ public final class NetworkLayer: Sendable {
         servicesDidChange()
     }
 
-    /// Prepares the transport of a service for its first call, for example by connecting. Returns immediately. Does
+    /// Prepares the transport of a service for its first call, by connecting if it can. Returns immediately. Does
     /// nothing if there is no network or the service's URL is invalid.
     ///
     /// ```swift
     /// network.warmUp(Listings.self)      // at launch, before the first screen asks
     /// ```
     ///
-    /// After a change of network, connections that were warm or in use are prepared again automatically.
+    /// After a change of network, connections that were prepared or in use are prepared again automatically.
     public func warmUp<Service: APIService>(_ service: Service.Type) {
         let settings = settings(of: service)
         guard isReachable, let url = settings.baseURLs[settings.environment] else { return }

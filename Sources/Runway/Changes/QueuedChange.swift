@@ -81,15 +81,16 @@ public struct QueuedChange: Sendable, Identifiable {
 }
 
 extension QueuedChange {
-    /// Returns the call that was made, with all properties of its endpoint, including the ``Unencoded`` ones.
+    /// Restores the stored call, with all properties of its endpoint, including those that are ``Unencoded``.
     ///
     /// ```swift
     /// let rename = change.call(as: RenameNote.self)
     /// ```
     ///
     /// - Parameter type: The endpoint, which must be `Decodable`.
-    /// - Returns: The call; `nil` if it is of another endpoint, or was stored by a version of the app in which the
-    ///   endpoint was not `Decodable` or had other properties. In these cases use ``parameters`` and ``subjects``.
+    /// - Returns: The call. `nil` if the change belongs to another endpoint, or if it was stored by a version of the
+    ///   app in which the endpoint was not `Decodable` or had other properties. In these cases use ``parameters`` and
+    ///   ``subjects``.
     public func call<E: Endpoint & Decodable>(as type: E.Type) -> E? {
         guard endpoint == type.name, service == E.Service.name, !call.isEmpty else { return nil }
         return StoredCall.endpoint(call, as: type)

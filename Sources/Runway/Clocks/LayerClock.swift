@@ -2,8 +2,8 @@ public import struct Foundation.Date
 
 /// The two clocks of a network layer: a monotonic clock for waits and durations, and a wall clock for dates.
 ///
-/// A person or a time server may set the wall clock at any moment, so no wait may depend on it. An instant of the
-/// monotonic clock is the `Duration` since this value was created.
+/// They are separate because a person or a time server may change the wall clock at any time, and no wait may depend on
+/// that. A time on the monotonic clock is a `Duration` since this value was created.
 ///
 /// ```swift
 /// let clock = LayerClock(ContinuousClock(), wall: { Date.now.addingTimeInterval(serverOffset) })

@@ -3,15 +3,15 @@ public import HTTPTypes
 public import RunwayJSON
 import Synchronization
 
-/// The response of a call: the bytes of the body, the head, and JSON read on demand.
+/// The response of a call: the bytes of the body, the status and header fields, and JSON that is read on demand.
 ///
 /// ```swift
 /// let title = raw["data"]["list"][3]["title"].string          // nil if any of it is missing
 /// let price: Int = try raw["data"]["price"].require()         // throws an error that names the place
 /// ```
 ///
-/// The JSON is not parsed before it is needed. The first access indexes the whole document once, in the task that
-/// accesses it.
+/// The JSON is not parsed until it is needed. The first access indexes the document, once, in the task that makes the
+/// access.
 public struct RawData: Sendable {
     /// The body after transfer and content codings have been removed.
     public var bytes: [UInt8] { content.bytes }

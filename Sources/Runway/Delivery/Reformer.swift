@@ -1,7 +1,8 @@
 /// Converts a response into a value for a view, in one pass.
 ///
-/// One reformer may serve many APIs, and distinguishes them by the endpoint. One API may have many reformers. The value
-/// can be anything that the view accepts: a dictionary of ``ViewData``, a struct, or the view itself.
+/// One reformer may convert the responses of several endpoints, which it distinguishes by `endpoint`. One endpoint may
+/// have several reformers. The value can be anything that the view accepts: a dictionary of ``ViewData``, a struct, or
+/// the view itself.
 ///
 /// ```swift
 /// struct PropertyListReformer: Reformer {
@@ -16,9 +17,9 @@
 /// }
 /// ```
 ///
-/// `reform` runs in the isolation of its caller: for a manager the main actor. A reformer that creates views conforms
-/// on the main actor (`extension X: @MainActor Reformer`). A reformer that is `Sendable` can also run off the main
-/// actor.
+/// `reform` runs in its caller's isolation; for a manager this is the main actor. A reformer that creates views
+/// conforms to the protocol on the main actor (`extension X: @MainActor Reformer`). A reformer that is `Sendable` can
+/// also run off the main actor.
 public protocol Reformer<Value> {
     /// The type of the value that the reformer creates from a response.
     associatedtype Value

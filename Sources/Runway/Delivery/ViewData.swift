@@ -1,4 +1,5 @@
-/// Holds the values that one row, pin or screen shows: a dictionary whose keys are typed constants.
+/// Holds the values that one view shows, for example a row, a map pin or a screen: a dictionary whose keys are typed
+/// constants.
 ///
 /// ```swift
 /// var row = ViewData()
@@ -6,7 +7,7 @@
 /// label.text = row[PropertyListKeys.title]
 /// ```
 ///
-/// Use it only for the few values of one view: a lookup is a linear search.
+/// Use it for the few values of one view, because a lookup is a linear search.
 public struct ViewData: Sendable {
     /// One value with the name of its key and the hash of that name. The hash is compared first, because names of one
     /// space differ only at their ends.

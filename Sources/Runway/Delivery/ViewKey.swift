@@ -1,7 +1,7 @@
 /// Names one value in ``ViewData``, and the type of that value.
 ///
-/// Keys are constants of an enum, their space. Declare the enum in a file of its own, so that a view can import it
-/// without the reformer that sets the values:
+/// Declare the keys as constants of a separate type, their *space*, in a separate file. A view can then import the keys
+/// without the reformer that sets their values:
 ///
 /// ```swift
 /// enum PropertyListKeys {

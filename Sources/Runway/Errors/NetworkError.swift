@@ -2,11 +2,12 @@ import Foundation
 public import HTTPTypes
 import RunwayJSON
 
-/// The one error type that Runway's calls throw and that delegates receive.
+/// The only error type that Runway's calls throw and that delegates receive.
 ///
-/// Code switches over ``kind-swift.property``. ``description`` is one sentence for a person who can act on the failure.
-/// The other properties state the step of the call, the request, the host and the attempt that failed. The texts are in
-/// English and meant for developers and logs. An app that shows an error to its users writes its own text for the kind.
+/// Code decides by ``kind-swift.property`` how to react. ``description`` explains the failure in one sentence that a
+/// person can act on. The other properties state the step of the call, the request, the host and the attempt that
+/// failed. The texts are in English, for developers and logs. An app that shows an error to its users writes its own
+/// text for the kind.
 ///
 /// ```swift
 /// func explanation(of error: NetworkError) -> String {
@@ -135,7 +136,7 @@ extension NetworkError: CustomStringConvertible, DescribedError {
     }
 }
 
-/// An error that a service's envelope names.
+/// An error that a service reports in its envelope, the common outer structure of its response bodies.
 ///
 /// ```swift
 /// switch error.serviceError?.code {

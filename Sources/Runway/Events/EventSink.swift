@@ -1,7 +1,8 @@
-/// Receives the record of every call of a layer: for example for a log, metrics, a trace or a test.
+/// Receives the record of every call of a layer, for example for a log, metrics, traces or a test.
 ///
-/// Sinks are called on a separate thread, one record at a time, in the order of the landings. A slow sink delays other
-/// records, but no call. When more than 4,096 records are pending, further ones are dropped and counted.
+/// Sinks receive one record at a time, in the order in which the calls land. They run on a separate thread, so a slow
+/// sink delays other records but no calls. When more than 4,096 records are pending, further ones are dropped and
+/// counted.
 ///
 /// ```swift
 /// struct SlowCallSink: EventSink {

@@ -2,8 +2,7 @@ public import struct Foundation.UUID
 
 /// The result of a call. Every call has exactly one outcome.
 ///
-/// Code compares and switches over ``kind-swift.property``. A switch needs a `default`, since later versions may add
-/// kinds:
+/// Compare ``kind-swift.property`` or switch over it. A switch needs a `default`, since later versions may add kinds:
 ///
 /// ```swift
 /// switch record.outcome.kind {

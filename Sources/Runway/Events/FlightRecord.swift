@@ -3,10 +3,10 @@ public import ServiceContextModule
 
 public import struct Foundation.Date
 
-/// Describes one call: its parameters, the decisions of every stage and the reasons for them, the requests on the wire,
-/// and the outcome.
+/// Describes one call: its parameters, the decisions of the stages with their reasons, the requests that were sent, and
+/// the outcome.
 ///
-/// The layer's ``Redaction`` redacts secrets and bodies before a sink receives the record.
+/// The layer's ``Redaction`` removes secrets and bodies before a sink receives the record.
 ///
 /// ```swift
 /// let record = records[0]
@@ -45,7 +45,7 @@ public struct FlightRecord: Sendable, Identifiable {
     /// The tracing context in which the call was made; `nil` if the call is not traced.
     public var traceContext: ServiceContext?
 
-    /// One decision of a stage, and when it was made.
+    /// One decision of a stage, with the time at which it was made.
     ///
     /// ```swift
     /// let isRetried = record.decisions.contains { $0.step == .retrying && $0.name == "retried" }

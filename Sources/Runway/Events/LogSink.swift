@@ -2,14 +2,16 @@ public import Logging
 
 /// Writes records to a swift-log logger.
 ///
-/// These are the levels of the records:
-///
-/// - `trace`: every decision.
-/// - `debug`: a call that the app itself cancelled, with the requests as curl command lines.
-/// - `info`: a successful call.
-/// - `warning`: a failure of the network or the server. A failed reformer has a warning of its own, since the record
-///   was logged when its call landed.
-/// - `error`: a failure that only a change of the app or the server can fix.
+/// The log level depends on the outcome of the call:
+/// - `info`: The call succeeded.
+/// - `notice`: The call is stored to be sent later, was vetoed, or ended with an error that business code need not
+///   handle.
+/// - `warning`: The network or the server failed. A failed reformer is also logged as a separate `warning`, because the
+///   record was already logged when the call landed.
+/// - `error`: Only a change of the app, the device or the server can fix the failure.
+/// - `debug`: The app cancelled or replaced the call, or the call joined another. All requests are logged at this
+///   level, too, as curl command lines.
+/// - `trace`: Every decision.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: transport, sinks: [LogSink()])

@@ -3,8 +3,8 @@ public import HTTPTypes
 public import RunwayJSON
 import Synchronization
 
-/// The rules by which secrets are removed from records, logs and errors: the values of secret header fields and
-/// parameters, and bodies.
+/// The rules by which secrets are removed from records, logs and errors. They mask the values of secret header fields
+/// and parameters, and leave out bodies.
 ///
 /// The rules are applied before a sink receives a record. A secret value is replaced by ``placeholder``.
 ///

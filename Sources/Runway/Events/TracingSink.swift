@@ -4,8 +4,8 @@ public import Tracing
 
 /// Creates a span for every record (swift-distributed-tracing), as a child of the span in which the call was made.
 ///
-/// The span has the times of the call, an event for every request and the attributes of the OpenTelemetry conventions
-/// for HTTP clients. A transport with tracing, such as AsyncHTTPClient, adds spans of its own for the requests and
+/// The span has the times of the call, an event for every request, and the attributes of the OpenTelemetry conventions
+/// for HTTP clients. A transport with tracing, such as AsyncHTTPClient, adds its own spans for the requests and
 /// propagates the context to the server.
 ///
 /// ```swift

@@ -1,5 +1,5 @@
-/// Asks the system for time to end calls that are in flight when the app goes into the background. The app provides an
-/// implementation.
+/// Requests background time from the system, so that calls in flight can end after the app has gone into the
+/// background. The app implements this protocol:
 ///
 /// ```
 /// struct AppGrace: BackgroundGrace {
@@ -19,8 +19,8 @@
 /// let network = NetworkLayer(tokens: KeychainTokenStore(), grace: AppGrace(application: .shared))
 /// ```
 ///
-/// The layer begins background time for each call before the call's request is sent. It ends this time when the call
-/// has landed or failed. Calls with a response in memory need none. If the system's time ends first, the call fails as
+/// The layer requests background time for each call before the call's request is sent, and ends it when the call has
+/// landed or failed. Calls with a response in memory need none. If the time expires first, the call fails as
 /// ``NetworkError/Kind/cancelled``.
 public protocol BackgroundGrace: Sendable {
     /// Requests background time from the system.

@@ -1,8 +1,8 @@
 public import Foundation
 import Synchronization
 
-/// Stores the addresses of hosts, so that calls need no DNS. The addresses are in a list that is bundled with the app,
-/// stored on disk, or fetched from a server.
+/// Holds the addresses of hosts, so that calls need no DNS. The list of addresses is bundled with the app, stored on
+/// disk, or fetched from a server.
 ///
 /// ```swift
 /// let hosts = HostBook(bundled: try HostList(["api.example.com": ["203.0.113.7"]]), file: path)
@@ -10,15 +10,15 @@ import Synchronization
 /// try await hosts.refreshIfDue(over: network, from: Listings.self)
 /// ```
 ///
-/// With a file for measurements, the first addresses that are dialled are those that were the fastest on this network
-/// in earlier launches. `NIOTransport.measureHosts()` measures the addresses without a recent measurement at a launch:
+/// With a file for measurements, the addresses that were fastest on the current network in earlier launches are dialled
+/// first. `NIOTransport.measureHosts()`, called at launch, measures the addresses without a recent measurement.
 ///
 /// ```swift
 /// let hosts = HostBook(bundled: list, file: path, measurements: otherPath, status: status)
 /// ```
 ///
-/// The newest valid list is used. An invalid list changes nothing: the last valid list remains in use, however old it
-/// is. An address is used only for calls to the host that it has in the list.
+/// The newest list is used. An invalid list is ignored: the last valid list stays in use, however old it is. An address
+/// is used only for calls to the host that has this address in the list.
 public final class HostBook: Sendable {
     package enum Source: String, Sendable, Hashable {
         case bundled

@@ -2,8 +2,8 @@ import RunwayJSON
 
 /// Addresses of hosts, bundled with an app or sent by a server.
 ///
-/// A list never extends trust. TLS verifies the host's name at every address. An address is used only for calls to the
-/// host that it has in the list.
+/// A list never extends trust. TLS verifies the host's name at every address, and an address is used only for calls to
+/// the host that has this address in the list.
 ///
 /// ```swift
 /// let bundled = try HostList(["api.example.com": ["203.0.113.7", "2001:db8::7"]])

@@ -3,7 +3,8 @@ public import Observation
 
 import struct Foundation.URL
 
-/// Makes the calls of one API for a controller, holds the last response, and notifies the controller as its delegate.
+/// Makes the calls of one endpoint for a controller. Holds the last response, and notifies the controller, which is its
+/// delegate.
 ///
 /// ```swift
 /// @MainActor final class ListController: APIManagerDelegate {
@@ -17,8 +18,8 @@ import struct Foundation.URL
 /// }
 /// ```
 ///
-/// When a manager is released, it cancels its calls, and none of them lands. The manager is `Observable`, so that a
-/// SwiftUI view can show its state.
+/// A call *lands* when the manager stores its response or error and notifies the delegate. A manager that is released
+/// cancels its calls, which then do not land. A manager is `Observable`, so that a SwiftUI view can show its state.
 @MainActor
 public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// The layer that sends the calls.

@@ -1,7 +1,7 @@
 public import HTTPTypes
 
-/// Any ``APIManager`` or ``PagedAPIManager``, for every type of endpoint, including the managers of downloads and
-/// uploads. A delegate of several managers receives the manager as this type.
+/// A manager of any endpoint type: an ``APIManager``, also for downloads and uploads, or a ``PagedAPIManager``. A
+/// delegate of several managers receives this type.
 ///
 /// ```swift
 /// func apiManagerDidSucceed(_ manager: any APIManaging) {
@@ -52,13 +52,13 @@ public protocol APIManaging: AnyObject, Sendable {
     ///
     /// ``APIManager/landing(of:options:)`` makes the call, too.
     ///
-    /// The function causes no landing of its own: it waits for the landing that the delegate is notified of. A stale
-    /// response that lands first does not end the wait. The manager is not released during the wait. If the waiting
-    /// task is cancelled, the wait ends and the call continues.
+    /// The function waits for the landing that the delegate is notified of; there is no separate one. A stale response
+    /// that lands first does not end the wait. The manager is retained during the wait. If the waiting task is
+    /// cancelled, the wait ends and the call continues.
     ///
-    /// - Throws: The error that landed, or the service's error that was absorbed; ``NetworkError/Kind/cancelled`` if
-    ///   the call was cancelled, replaced or vetoed, if another call has landed after it already, or if the waiting
-    ///   task is cancelled.
+    /// - Throws: The error of the call, also if the service absorbed it (``FlightOutcome/Kind/absorbed``);
+    ///   ``NetworkError/Kind/cancelled`` if the call was cancelled, replaced or vetoed, if a later call has already
+    ///   landed, or if the waiting task is cancelled.
     func landing(of flight: FlightID) async throws(NetworkError) -> RawData
     /// Cancels one call, which then does not land.
     func cancel(_ flight: FlightID)
@@ -68,8 +68,8 @@ public protocol APIManaging: AnyObject, Sendable {
     func clear()
     /// Uses a reformer to convert the last landed response into a value for a view. Runs in the caller's isolation.
     func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Converts the body of the response that made the last call fail, with a reformer in the isolation of the caller.
-    /// For example, the body may be an error in JSON with advice for the user.
+    /// Uses a reformer to convert the body of the response that made the last call fail, for example a JSON error with
+    /// advice for the user. Runs in the caller's isolation.
     ///
     /// ```swift
     /// func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
@@ -77,12 +77,12 @@ public protocol APIManaging: AnyObject, Sendable {
     /// }
     /// ```
     ///
-    /// The response is ``NetworkError/rawData``: the response to a refused call, a response with an error in the
-    /// service's envelope, or an invalid response. Without a manager, pass the response to the reformer directly.
+    /// The response is the ``NetworkError/rawData`` of ``error``. It exists if the call was refused, if the service's
+    /// envelope contains an error, or if the response is invalid. Code without a manager can pass the response to the
+    /// reformer directly.
     ///
-    /// - Throws: One ``NetworkError`` of the step ``FlightStep/reforming``: with the error of the reformer. Also thrown
-    ///   if the last call has not failed, or failed without a response. The record of the call has the error of the
-    ///   reformer, too.
+    /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws, if the last call has
+    ///   not failed, or if it failed without a response. The record of the call contains the reformer's error, too.
     func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
     /// Uses a reformer to convert the last landed response into a value for a view. Runs off the main actor.
     func fetchConcurrently<R: Reformer & Sendable>(
@@ -98,15 +98,15 @@ extension APIManaging {
 
 /// Is notified of the landings of a manager's calls.
 ///
-/// The manager has a weak reference to its delegate. It notifies the delegate on the main actor, once for each call
-/// that lands, in a turn after `load` returned. A call that joined another lands with that one. The delegate is not
-/// notified of a call that was cancelled, replaced or ignored by the manager, vetoed by an interceptor, or absorbed by
-/// the service.
+/// The manager references its delegate weakly. It notifies the delegate on the main actor, once for each call that
+/// lands, in a turn after `load` has returned. The delegate is not notified of a call that was cancelled, replaced or
+/// ignored by the manager, vetoed by an interceptor, or absorbed by the service (``FlightOutcome/Kind/absorbed``). A
+/// call that joined another lands together with that call.
 ///
-/// If the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice. It first lands with a stale
-/// response, whose ``RawData/source`` is ``ResponseSource/staleCache``; ``APIManaging/isProvisional`` is then true. It
-/// later lands with the fresh response, or with the error of its request. A fresh response with the same body replaces
-/// the stale one without a second notification.
+/// If the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice. First a stale response lands:
+/// its ``RawData/source`` is ``ResponseSource/staleCache``, and ``APIManaging/isProvisional`` is true. Then the fresh
+/// response lands, or the error of its request. A fresh response with the same body replaces the stale one without a
+/// second notification.
 ///
 /// ```swift
 /// @MainActor final class RentalController: APIManagerDelegate {
@@ -156,9 +156,9 @@ extension APIManagerDelegate {
     ) {}
 }
 
-/// Supplies a manager with the parameters of calls that are made without any, by ``APIManager/load(options:)``.
+/// Supplies the parameters of the calls that ``APIManager/load(options:)`` makes.
 ///
-/// The manager holds its source weakly and calls it on the main actor. One source may serve several managers.
+/// The manager references its source weakly and calls it on the main actor. One source may supply several managers.
 ///
 /// ```swift
 /// final class SearchField: ParameterSource {
@@ -178,7 +178,7 @@ public protocol ParameterSource: AnyObject {
 
 /// Checks the parameters and the responses of a manager, after the endpoint's own checks.
 ///
-/// The manager holds its validator weakly and calls it on the main actor.
+/// The manager references its validator weakly and calls it on the main actor.
 ///
 /// ```swift
 /// final class CityValidator: Validator {

@@ -1,18 +1,18 @@
-/// Acts on the calls of one API, around the business code: before and after start, success and failure.
+/// Acts on calls before and after their start, their success and their failure.
 ///
-/// Set an interceptor on one manager (``APIManager/interceptor``). Or add it to the layer, for every call of an
-/// endpoint (``NetworkLayer/add(_:for:)``) or for all calls of the layer (``NetworkLayer/add(_:)``). Interceptors for
-/// all calls come first, then those for the endpoint, then the manager's. An interceptor is held weakly and called on
-/// the main actor.
+/// Set an interceptor on one manager (``APIManager/interceptor``), or add it to the layer: for every call of an
+/// endpoint (``NetworkLayer/add(_:for:)``), or for all calls of the layer (``NetworkLayer/add(_:)``). Interceptors for
+/// all calls come first, then those for the endpoint, then the manager's. An interceptor is referenced weakly and
+/// called on the main actor.
 ///
 /// Every hook has a default that changes nothing. Once a call is cancelled or replaced, no further hook runs for it,
-/// even if an earlier interceptor's hook cancelled it. Each hook receives its call as a parameter, because the manager
-/// may already have the response of a later call. No hook has the name of a method of ``APIManagerDelegate``, so a
-/// delegate may also be the interceptor of its manager.
+/// even if an earlier interceptor's hook cancelled it. Each hook receives the call that it concerns, because the
+/// manager may already hold a later call's response. No hook has the name of a method of ``APIManagerDelegate``, so a
+/// delegate can also be its manager's interceptor.
 ///
-/// A call may land twice, with a stale response and then with the fresh one. The hooks of completion and of success
-/// then run for both responses, which differ in ``RawData/source``. A veto of the stale response removes only that
-/// response. For a fresh response with the same body, only the hook of completion runs.
+/// A call may land twice, with a stale response and then with the fresh one. In this case ``beforeLanding(_:of:by:)``
+/// and the hooks for a success are called for both; ``RawData/source`` distinguishes them. A veto of the stale response
+/// removes only that response. For a fresh response with the same body, only ``beforeLanding(_:of:by:)`` is called.
 ///
 /// ```swift
 /// final class CityInterceptor: Interceptor {
@@ -27,19 +27,20 @@
 /// }
 /// ```
 ///
-/// The layer's interceptors see the calls of managers and of ``NetworkLayer/call(_:options:)``, streams, transfers,
-/// prefetches, and calls that renew a token. They do not see requests without an endpoint
-/// (``NetworkLayer/exchange(_:with:options:)``), or a revalidation that no call waits for.
+/// The layer's interceptors are called for calls of managers and of ``NetworkLayer/call(_:options:)``, streams,
+/// transfers, prefetches, and calls that renew a token. They are not called for requests without an endpoint
+/// (``NetworkLayer/exchange(_:with:options:)``) and for revalidations that no call waits for.
 ///
-/// The parameter `manager` is the manager that the app created: for a list, its ``PagedAPIManager``. It is `nil` for a
-/// call without a manager. The hooks of success and failure of such a call run before it returns or throws. If a hook
-/// vetoes the call, its response or its failure, the call throws ``NetworkError/Kind/cancelled``.
+/// The hooks receive the manager that the app created; for a list, this is its ``PagedAPIManager``. For a call without
+/// a manager they receive `nil`. The hooks for the success and the failure of such a call run before the call returns
+/// or throws. If a hook vetoes the call, its response or its failure, the call throws ``NetworkError/Kind/cancelled``.
 ///
-/// The response of a stream is its head, with an empty body. For a transfer that `BackgroundTransfers` hands over to
-/// the system, the hooks before and after its start run. If it can't be handed over, the hooks of a failure run, too.
-/// The end of the transfer may occur in another launch of the app, and no hook runs for it.
+/// For a stream, the hooks receive the status and header fields with an empty body. For a transfer that
+/// `BackgroundTransfers` hands over to the system, the hooks before and after the start are called, and the hooks for a
+/// failure if the transfer can't be handed over. The end of such a transfer calls no hook, because it may occur in
+/// another launch of the app.
 ///
-/// To act on every request of the layer, or on the wire, write a ``RequestStage``.
+/// To act on every request of the layer, or on the requests as they are sent, write a ``RequestStage``.
 @MainActor
 public protocol Interceptor: AnyObject, Sendable {
     /// Called before a call starts, and before its parameters are checked.

@@ -2,15 +2,15 @@ extension BodyStream {
     /// The default limit for one line: 1 MiB.
     private static let maximumLineByteCount = 1 << 20
 
-    /// The body as lines of text, as they arrive. For a log, for JSON values on lines of their own, or for server-sent
-    /// events.
+    /// The body as lines of text, as they arrive: for example the lines of a log, JSON values on separate lines, or
+    /// server-sent events.
     ///
     /// ```swift
     /// let changes = try await network.stream(RentalChanges())
     /// for try await line in changes.body.lines { print(line) }
     /// ```
     ///
-    /// A line has at most 1 MiB; ``lines(upTo:)`` allows other sizes, and defines the ends of lines.
+    /// A line may have at most 1 MiB. ``lines(upTo:)`` allows other sizes, and defines how lines are read.
     public var lines: some AsyncSequence<String, any Error> & Sendable { lines(upTo: Self.maximumLineByteCount) }
 
     /// Returns the body as lines of text, as they arrive.

@@ -1,7 +1,7 @@
-/// A body that is read part by part.
+/// A body that is read in parts. The source of the parts may be the network, a file or the app's own code.
 ///
 /// A part is produced only when the reader asks for it, so a slow reader slows the sender down. A stream from the
-/// network can be read once; the result of a second iteration is undefined.
+/// network can be read only once; the result of a second iteration is undefined.
 ///
 /// ```swift
 /// .stream(BodyStream(lines), byteCount: nil, isReplayable: false)

@@ -1,6 +1,7 @@
 public import HTTPTypes
 
-/// A request on its way down the pipeline: a head of the package `swift-http-types`, and a body.
+/// A request on its way through the pipeline to the transport: method, URL and header fields as an `HTTPRequest` of
+/// swift-http-types, and a body.
 ///
 /// ```swift
 /// struct LanguageStage: RequestStage {

@@ -1,7 +1,7 @@
-/// The ordered list of stages that every request of a layer passes, from the caller down to the wire.
+/// The ordered list of stages that every request of a layer passes, from the caller to the transport.
 ///
-/// The pipeline has the names of the places and the app's own stages. The default stages are created together with
-/// their ``NetworkLayer``.
+/// The pipeline contains the names of its places, and the stages that the app inserted. A ``NetworkLayer`` creates the
+/// default stages when it is created.
 ///
 /// ```swift
 /// var pipeline = RequestPipeline()

@@ -1,11 +1,12 @@
-/// Sees every request on its way to the transport, and every response on its way back: one link of the pipeline.
+/// One stage of the pipeline: receives every request on its way to the transport, and every response on its way back.
 ///
-/// An implementation calls `next` only once at a time, and must return or throw soon after its task was cancelled. All
-/// flights of a layer share its state, which must be safe to use from many tasks. A stage below ``FlightStep/hedging``
-/// may see two requests of a flight at a time.
-///
-/// A stage records its decisions with ``Flight/note(_:fields:_:in:)``. It does not notify delegates. It does not read a
-/// streamed body unless that is its purpose. Every stage documents the bodies that it does not change.
+/// An implementation must follow these rules:
+/// - It calls `next` no more than once at a time, and returns or throws soon after its task was cancelled.
+/// - All calls of a layer share the stage's state, which must be safe to use from many tasks. A stage after
+///   ``FlightStep/hedging`` may receive two requests of a call at the same time.
+/// - It records its decisions with ``Flight/note(_:fields:_:in:)``.
+/// - It does not notify delegates, and does not read a streamed body unless that is its purpose. Its documentation
+///   states which bodies it passes on unchanged.
 ///
 /// ```swift
 /// struct TenantStage: RequestStage {
@@ -25,7 +26,8 @@
 /// }
 /// ```
 ///
-/// To replace the wire, write a ``Transport``. To act on the calls of one API only, write an ``Interceptor``.
+/// To replace the network connection, write a ``Transport``. To act only on the calls of one endpoint, write an
+/// ``Interceptor``.
 public protocol RequestStage: Sendable {
     /// Names the stage in records and errors. A stage of the app uses a ``FlightStep/customStage(_:)``.
     ///

@@ -1,6 +1,7 @@
 public import HTTPTypes
 
-/// A response on its way up the pipeline: the HTTP head, a body, and the verdict of the service.
+/// A response on its way back through the pipeline to the caller: status and header fields, a body, and the verdict of
+/// the service.
 ///
 /// ```swift
 /// Response(

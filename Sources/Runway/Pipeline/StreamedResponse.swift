@@ -1,7 +1,7 @@
 public import HTTPTypes
 import Synchronization
 
-/// A response whose body is read part by part, as it arrives.
+/// A response whose body is read in parts, as they arrive.
 ///
 /// ```swift
 /// let film = try await network.stream(Film())

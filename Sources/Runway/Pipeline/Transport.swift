@@ -1,13 +1,13 @@
-/// Sends one request over the wire, once, and returns the response: the end of the pipeline.
+/// Sends one request over the network, once, and returns the response. The transport is the end of the pipeline.
 ///
-/// An implementation does not retry, follow redirects, judge a status or store cookies: stages do. It decodes the
-/// transfer and content codings that it asked for, honours ``Request/delivery``, and fails with a ``NetworkError`` of
-/// the step ``FlightStep/transporting``. When its task is cancelled, it stops the work on the socket and throws at
-/// once.
-///
-/// An implementation may move a request to another connection in two cases only: the server certainly did not process
-/// the request (RFC 9113 §8.7), or the request is idempotent and was lost on a reused connection (RFC 9112 §9.3.1). A
-/// request that the server reset after it may have processed it was not lost.
+/// An implementation does not retry, follow redirects, judge a status or store cookies, because stages do. It must
+/// follow these rules:
+/// - It may move a request to another connection only if the server certainly did not process it (RFC 9113 §8.7), or if
+///   the request is idempotent and was lost on a reused connection (RFC 9112 §9.3.1). A request does not count as lost
+///   if the server reset it and may have processed it before.
+/// - It decodes the transfer and content codings that it asked for, and honours ``Request/delivery``.
+/// - It fails with a ``NetworkError`` of the step ``FlightStep/transporting``.
+/// - When its task is cancelled, it stops the work on the socket and throws at once.
 ///
 /// ```swift
 /// struct PrintingTransport: Transport {

@@ -1,9 +1,9 @@
 public import HTTPTypes
 
-/// A service's judgement of a response, after reading its status and its envelope.
+/// A service's judgement of a response, based on the status and the envelope.
 ///
 /// Every stage acts on the verdict, not on the status: a response with status 200 may contain "token expired". Later
-/// versions may add verdicts, so a switch over them needs a `default`. A service returns its own verdict from
+/// versions may add verdicts, so a switch needs a `default`. A service returns its verdict from
 /// ``APIService/judge(_:rawData:)``:
 ///
 /// ```swift

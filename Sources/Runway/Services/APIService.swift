@@ -1,10 +1,11 @@
 public import HTTPTypes
 
-/// One backend, run by one team: its address, the common parts of its APIs, and the judgement of its responses.
+/// Describes one backend: its base URLs, the common settings of its endpoints, and the way in which its responses are
+/// judged.
 ///
-/// A service is a type that is never instantiated, best a caseless enum. Its static members are the description. Values
-/// that may change while the app runs, such as the environment or a common parameter, are in the ``ServiceSettings`` of
-/// each ``NetworkLayer``. The settings start with the values of the description.
+/// A service is a type that is never instantiated, best an enum without cases. Its static members are the initial
+/// settings. Values that may change while the app runs, such as the environment or a common parameter, are in the
+/// ``ServiceSettings`` of each ``NetworkLayer``.
 ///
 /// ```swift
 /// enum Listings: APIService {
@@ -97,8 +98,8 @@ public protocol APIService: ServiceDeclarations, Sendable {
 
     /// Judges a response by its status and envelope.
     ///
-    /// Called off the main actor, once for every response from the network. The default is the verdict on the status,
-    /// ``Verdict/init(status:headerFields:)``; an implementation usually starts from it:
+    /// Called off the main actor, once for every response from the network. The default is the verdict that follows
+    /// from the status (``Verdict/init(status:headerFields:)``). An implementation usually starts with that verdict:
     ///
     /// ```swift
     /// static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict {
@@ -110,8 +111,8 @@ public protocol APIService: ServiceDeclarations, Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - head: Status and header fields.
-    ///   - rawData: The whole body; `nil` if the caller reads it as a stream.
+    ///   - head: The status and header fields of the response.
+    ///   - rawData: The whole response; `nil` if the caller reads the body as a stream.
     static func judge(_ head: HTTPResponse, rawData: RawData?) -> Verdict
 }
 

@@ -2,7 +2,7 @@ public import struct Foundation.Date
 
 /// Proves to a service that a call belongs to an account, until it expires.
 ///
-/// Neither its description nor its reflection shows a secret. It is `Codable` only for token stores.
+/// Neither the description nor the mirror of a token contains a secret. A token is `Codable` only for token stores.
 ///
 /// ```swift
 /// let token = AccessToken(

@@ -12,16 +12,16 @@ import HTTPTypes
 /// try await network.signIn(.basic(user: name, password: password, account: name), to: Printers.self)
 /// ```
 ///
-/// The name and the password form the ``AccessToken`` of the account that signs in. Stored responses and cookies belong
-/// to this account, and its requests are neither shared nor merged with those of another account. The ``TokenStore``
-/// stores the token. Records and errors show neither name nor password, and no redirect to another origin contains
-/// them.
+/// The user name and the password are the ``AccessToken`` of the account that signs in, so the rules for tokens apply:
+/// - Stored responses and cookies belong to the account.
+/// - Requests are neither shared nor merged with those of another account.
+/// - The ``TokenStore`` stores the token.
+/// - Records and errors show neither the name nor the password, and no redirect to another origin carries them.
+/// - If the service refuses the token, the calls fail as ``NetworkError/Kind/needsLogin``, because it can't be renewed.
+///   The app is notified; see ``NeedsLogin``.
 ///
-/// The name and the password can't be renewed: if the service refuses them, the calls fail as
-/// ``NetworkError/Kind/needsLogin``, and the app is notified; see ``NeedsLogin``.
-///
-/// Anyone who reads such a request has the password: use it only over TLS, which the layer enforces unless
-/// ``APIService/allowsPlainHTTP`` is `true`.
+/// Anyone who can read such a request learns the password. Use Basic authentication only over TLS, which the layer
+/// enforces unless ``APIService/allowsPlainHTTP`` is `true`.
 public struct BasicCredentials: Credentials {
     /// Creates credentials that send the user name and the password in the account's token.
     public init() {}

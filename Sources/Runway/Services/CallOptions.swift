@@ -18,9 +18,9 @@ public struct CallOptions: Sendable, Hashable {
     public var retry: RetryPolicy?
     /// The priority of this call. The default, `nil`, is its endpoint's priority.
     public var priority: CallPriority?
-    /// Whether this call has the access token of the service. The default, `nil`, is the policy of its endpoint.
+    /// Determines whether this call carries the service's access token. The default, `nil`, is its endpoint's policy.
     ///
-    /// In a service with ``APIService/credentials``, a public path can be read without a login, for example by
+    /// For example, read a public path of a service that has ``APIService/credentials`` without a login, here with
     /// ``APIService/get(_:_:)``:
     ///
     /// ```swift

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// Adds the access token of a service to calls, and requests a new token.
+/// Defines how calls of a service carry its access token, and how a new token is requested.
 ///
 /// ```swift
 /// struct ListingsCredentials: Credentials {
@@ -15,9 +15,10 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// The layer makes one refresh at a time for each account of a service, however many calls need it. A call that is part
-/// of the refresh must not need the token itself: its ``Endpoint/authorization`` is ``AuthorizationPolicy/none``.
-/// Otherwise it fails at once as ``NetworkError/Kind/invalidConfiguration``, since it would wait for itself.
+/// The layer makes only one refresh at a time for each account of a service, however many calls need it. A call that
+/// the refresh makes must not need the token itself: its ``Endpoint/authorization`` must be
+/// ``AuthorizationPolicy/none``. Otherwise it fails at once as ``NetworkError/Kind/invalidConfiguration``, because it
+/// would wait for itself.
 public protocol Credentials: Sendable {
     /// The time before its expiry at which a token is renewed. The default is 30 s. If the token's lifetime is less
     /// than twice this time, half the lifetime is used.

@@ -1,6 +1,7 @@
 public import HTTPTypes
 
-/// One API of a service. Its static members describe the API. Its stored properties are the parameters of one call.
+/// Describes one endpoint of a service. The static members are its settings, and the stored properties are the
+/// parameters of one call.
 ///
 /// ```swift
 /// struct RentalList: Endpoint {
@@ -13,14 +14,14 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// The synthesised `Encodable` conformance makes parameters of the stored properties. `CodingKeys` rename them, and
-/// `nil` omits them. ``Unencoded`` marks the properties that belong to the path or the body instead.
+/// Stored properties become parameters through the synthesised `Encodable` conformance. `CodingKeys` rename them, and a
+/// property that is `nil` is omitted. ``Unencoded`` marks a property that belongs to the path or the body instead.
 public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
     /// The service that the endpoint belongs to.
     associatedtype Service: APIService
 
-    /// The service that the API belongs to. The default is ``Service``; a protocol can name the service once for all
-    /// endpoints:
+    /// The service that the endpoint belongs to. The default is ``Service``. A protocol can state the service once for
+    /// all endpoints:
     ///
     /// ```swift
     /// protocol ListingsEndpoint: Endpoint where Service == Listings {}

@@ -1,4 +1,4 @@
-/// The path of an endpoint below its service's base URL; interpolated values are escaped.
+/// The path of an endpoint, relative to its service's base URL. Interpolated values are escaped.
 ///
 /// ```swift
 /// var path: EndpointPath { "rental/\(id)/photos" }
@@ -6,10 +6,10 @@
 ///
 /// Every interpolated value becomes part of one segment: `/` and all other characters except the unreserved ones of RFC
 /// 3986 §2.3 are percent-encoded. In the literal parts `/` separates segments, and only characters that are not allowed
-/// in a path are encoded. A leading slash has no effect: the path is always below the base URL.
+/// in a path are encoded. A leading slash has no effect: the path is always relative to the base URL.
 ///
-/// A call fails as ``NetworkError/Kind/invalidParameters`` if a value is empty or a segment is `.` or `..`, since the
-/// path would then address another resource. It also fails if a literal part has `?` or `#`, which would start a query
+/// A call fails as ``NetworkError/Kind/invalidParameters`` if a value is empty or a segment is `.` or `..`, because the
+/// path would address another resource. It also fails if a literal part contains `?` or `#`, which would start a query
 /// or a fragment. The query consists of the endpoint's parameters.
 public struct EndpointPath: Sendable, Equatable, ExpressibleByStringInterpolation {
     /// The percent-encoded path as it is sent, without a leading slash.

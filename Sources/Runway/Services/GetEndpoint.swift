@@ -1,14 +1,16 @@
-/// The GET of one path of a service, for calls that need no type of their own.
+/// A GET of one path of a service, for calls without their own endpoint type.
 ///
 /// ```swift
 /// let repository = try await network.call(GitHub.get("repos/apple/swift-nio"))
 /// let issues = try await network.call(GitHub.get("repos/apple/swift-nio/issues", ["state": "closed", "page": 2]))
 /// ```
 ///
-/// In a service with ``APIService/credentials``, the call has the access token. To read a public path without a login,
-/// use ``CallOptions/authorization``. The endpoint has the default of every setting, so nothing is cached. Failures
-/// that open a circuit are counted by path, without the query. Records, metrics and reports use one name for all of
-/// these calls of a service. Define a type of its own for an API that an app depends on.
+/// It behaves like an ``Endpoint`` with all defaults, so nothing is cached. In a service with
+/// ``APIService/credentials`` it carries the access token. Use ``CallOptions/authorization`` to read a public path
+/// without a login.
+///
+/// Failures that open a circuit count by path, without the query. Records, metrics and reports show the same name for
+/// all of these calls of a service. Write a separate endpoint type for an API that your app depends on.
 public struct GetEndpoint<Service: APIService>: Endpoint, EndpointOfManyPaths {
     /// The service that the path belongs to.
     public static var service: Service.Type { Service.self }

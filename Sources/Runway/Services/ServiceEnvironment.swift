@@ -1,4 +1,4 @@
-/// The name of one of the places at which a service runs.
+/// The name of an environment in which a service runs, such as development or release.
 ///
 /// ```swift
 /// enum Shop: APIService {

@@ -5,13 +5,13 @@
 
     /// The network status that Apple's systems report.
     ///
-    /// The status is unknown until the system reports for the first time, moments after the object was created. On
-    /// watchOS the system reports no network to most apps, even if there is one. There an absent network is therefore
-    /// reported as unknown.
+    /// The status is unknown until the system reports it for the first time, moments after the object was created. On
+    /// watchOS the system reports no network to most apps, even if there is one. There, an absent network therefore
+    /// counts as unknown.
     ///
-    /// Networks are distinguished by gateway and interface, mobile ones by interface, and on iOS also by their
-    /// generation. Two networks with the same gateway on the same interface count as one, as is the case with many home
-    /// networks. The system reports more only to apps with access to the location.
+    /// Networks are distinguished by gateway and interface. Mobile networks are distinguished by interface, and on iOS
+    /// also by their generation. Two networks with the same gateway on the same interface, like many home networks,
+    /// count as one, because the system reports more only to apps with access to the location.
     ///
     /// A layer over ``URLSessionTransport`` has this status by default. Pass it to a layer over another transport:
     ///

@@ -2,7 +2,7 @@ public import Foundation
 import HTTPTypes
 
 extension NetworkLayer {
-    /// Makes one call and saves the body of its response as a file, which appears completely or not at all.
+    /// Makes one call and saves the body of its response as a file. The file appears only when it is complete.
     ///
     /// ```swift
     /// let film = try await network.download(RentalFilm(id: 7), to: file) { progress in
@@ -11,37 +11,38 @@ extension NetworkLayer {
     /// print(film.byteCount)
     /// ```
     ///
-    /// The body is written to `FILE.part` beside the file; at most some hundred kilobytes of it are in memory. If the
-    /// connection breaks, the rest is requested. The call's ``RetryPolicy`` limits the number of such requests; an
-    /// attempt that received at least 256 KiB more does not count. If the call fails, is cancelled, or the process is
-    /// killed, the next download of the same request to the same file continues at that position.
+    /// The body is written to `FILE.part` next to the file; only some hundred kilobytes of it are in memory. If the
+    /// connection is lost, the missing rest is requested. The call's ``RetryPolicy`` limits the number of such
+    /// requests; an attempt that received at least 256 KiB more does not count. If the call fails or is cancelled, or
+    /// the process is killed, the next download of the same request to the same file continues at that position.
     ///
-    /// To continue, the server has to support ranges and send a strong validator of the file. The validator is stored
-    /// in `FILE.part.info`. It is an `ETag` that is not weak or, without an `ETag`, a `Last-Modified` at least a second
-    /// older than `Date` (RFC 9110 §8.8, §13.1.5, §14). Otherwise, and if the file has changed, the file is fetched
-    /// from its start. Parts are combined only if the server confirmed that they belong together. The digests that the
-    /// server sends (RFC 9530, SHA-256 and SHA-512) are verified.
+    /// To continue, the server must support ranges and send a strong validator of the file: an `ETag` that is not weak
+    /// or, without an `ETag`, a `Last-Modified` at least a second older than `Date` (RFC 9110 §8.8, §13.1.5, §14). The
+    /// validator is stored in `FILE.part.info`. Without it, or if the file has changed, the download starts over. Parts
+    /// are combined only if the server has confirmed that they belong together. The digests that the server sends (RFC
+    /// 9530, SHA-256 and SHA-512) are verified.
     ///
-    /// `FILE.part` and `FILE.part.info` belong to the user and have mode 0600. So does the downloaded file, unless it
-    /// replaces an existing file, whose mode it then has. A symbolic link is replaced and not followed.
+    /// Both files belong to the user and have mode 0600. The saved file also has mode 0600, unless it replaces an
+    /// existing file: it then has the mode of that file. A symbolic link is replaced and not followed.
     ///
-    /// The request passes all stages, and asks for the file without a content coding. The service judges only the head.
-    /// If it does not accept the response, the call throws and writes nothing. The deadline of the call limits the time
-    /// without a byte: each byte restarts it. The response is not cached. The record shows the saved file (`saving`).
+    /// The request passes all stages, and asks for the file without a content coding. The service judges only the
+    /// status and header fields. If it does not accept the response, the function throws and writes nothing. The
+    /// deadline of the call limits the time without a byte: each byte restarts it. The response is not cached. The
+    /// record shows the saved file (`saving`).
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint to fetch. Only GET can be resumed.
-    ///   - file: The file to write; its folder has to exist. Only one download at a time, of all processes, may write
-    ///     it. In the container of an app group on iOS only downloads of this layer are excluded, since the system ends
-    ///     an app that is suspended while it holds a lock there.
-    ///   - maximumByteCount: The largest file that is accepted. The default is 64 GiB, or the largest `Int`.
+    ///   - file: The file to write. Its folder must exist. Only one download at a time, of all processes, may write the
+    ///     file. In the container of an app group on iOS, only downloads of this layer are excluded, because the system
+    ///     terminates an app that is suspended while it holds a file lock there.
+    ///   - maximumByteCount: The maximum size of the file. The default is 64 GiB, or `Int.max` if that is smaller.
     ///   - options: Settings of this call that override those of its endpoint.
     ///   - progress: Receives the progress of the download, at most ten times a second, and at the end, in the caller's
     ///     isolation.
-    /// - Throws: The error of the call: ``NetworkError/Kind/storage`` if the file can't be written or another download
-    ///   to it is in progress, ``NetworkError/Kind/invalidResponse`` if it is too large, is in a content coding that
-    ///   the transport can't undo, or the server's responses contradict each other, ``NetworkError/Kind/cancelled``
-    ///   when the task is cancelled.
+    /// - Throws: The error of the call; ``NetworkError/Kind/storage`` if the file can't be written or another download
+    ///   to it is in progress; ``NetworkError/Kind/invalidResponse`` if the file is too large, has a content coding
+    ///   that the transport can't decode, or the server's responses contradict each other;
+    ///   ``NetworkError/Kind/cancelled`` if the task is cancelled.
     public func download<E: Endpoint>(
         _ endpoint: E, to file: URL, upTo maximumByteCount: Int = Int(clamping: Int64(64) << 30),
         options: CallOptions = .standard, progress: TransferProgress.Report? = nil

@@ -1,5 +1,5 @@
 extension NetworkLayer {
-    /// Makes one call whose body takes long to send, such as a file, a form with files or a stream.
+    /// Makes one call whose body takes long to send, such as a file, a form with files, or a stream.
     ///
     /// ```swift
     /// let response = try await network.upload(FilmUpload(film: file, id: 7)) { progress in
@@ -7,35 +7,33 @@ extension NetworkLayer {
     /// }
     /// ```
     ///
-    /// The function differs from ``call(_:options:)`` in two ways. The deadline of the call limits the time without a
-    /// byte being sent: each byte restarts it, and after the last byte it limits the wait for the response. And
-    /// `progress` counts the bytes passed to the wire, which the server may not have received yet. A body may have to
-    /// be sent again, for another attempt, a redirect or a new access token. It is then sent from its start, and its
-    /// progress starts again.
+    /// It differs from ``call(_:options:)`` in two ways. The deadline of the call limits the time without a sent byte:
+    /// each byte restarts it, and after the last one it limits the wait for the response. And `progress` counts the
+    /// bytes that were passed to the transport; the server may not have received them yet. If the body has to be sent
+    /// again, for a further attempt, a redirect or a new access token, it is sent from its start, and its progress
+    /// starts again.
     ///
     /// If the endpoint allows it (``Endpoint/uploadResumption``) and the server supports it, an interrupted upload of a
-    /// file continues at the server's offset: within the call, and in a later call for the same file, endpoint and
-    /// account, even after the process was killed. The call's ``RetryPolicy`` limits the number of attempts; an attempt
-    /// after which the server has at least 256 KiB more does not count.
+    /// file continues at the server's offset. It continues within the call, and in a later call for the same file,
+    /// endpoint and account, even after the process was killed. The call's ``RetryPolicy`` limits the number of
+    /// attempts; an attempt after which the server has at least 256 KiB more does not count.
     ///
-    /// While a circuit is open (``CircuitLimits``), an upload that the server has in part waits until the time that the
-    /// circuit named, or until the device has joined another network, but not beyond its deadline. If a call is
-    /// cancelled, the server stores the part that it has received; ``discardUpload(_:options:)`` removes this part.
-    ///
-    /// The progress of a resumable upload counts the server's bytes, if the server reports them. If the server has the
-    /// whole file and its response was lost, the call ends with the head of the server's response to `HEAD`, and no
-    /// body.
+    /// While a circuit is open (``CircuitLimits``), an upload that the server has partly received waits, within its
+    /// deadline, until the circuit may let a request pass or the device has joined another network. A cancelled call
+    /// leaves its part on the server; ``discardUpload(_:options:)`` removes it. The progress of such an upload counts
+    /// the server's bytes, if the server reports them. If the server has the whole file and its response was lost, the
+    /// call ends with the status and header fields of the server's response to `HEAD`, and no body.
     ///
     /// Only one call at a time, of all processes, continues an upload. In the container of an app group on iOS, only
-    /// calls of this layer are excluded.
+    /// other calls of this layer are excluded.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint to call; see ``RequestBody/file(_:)`` and ``ParameterEncoding/multipart(_:)``.
     ///   - options: Settings of this call that override those of its endpoint.
     ///   - progress: Receives the progress of the upload, at most ten times a second, and at the end, in the caller's
     ///     isolation.
-    /// - Throws: The error of the call, as ``call(_:options:)``; ``NetworkError/Kind/storage`` if a file can't be read
-    ///   or changed while it was sent.
+    /// - Throws: The same errors as ``call(_:options:)``; ``NetworkError/Kind/storage`` if a file can't be read or
+    ///   changed while it was sent.
     public func upload<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .standard, progress: TransferProgress.Report? = nil
     ) async throws(NetworkError) -> RawData {

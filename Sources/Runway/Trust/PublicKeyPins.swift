@@ -2,8 +2,9 @@ public import struct Foundation.Date
 
 /// Requires that the verified chain of a host's certificate contains one of several public keys.
 ///
-/// If a trusted authority issued a certificate to an attacker, or if a device trusts an interceptor, the chain is valid
-/// but does not contain the keys. The connection is then refused before a byte of a request is sent.
+/// Pins protect against a trusted authority that issued a certificate to an attacker, and against a device that trusts
+/// an interceptor. In both cases the chain is valid but does not contain the keys: the connection is refused before any
+/// byte of a request is sent.
 ///
 /// ```swift
 /// let pins = try PublicKeyPins(
@@ -17,12 +18,12 @@ public import struct Foundation.Date
 /// ```
 ///
 /// Pass the pins to ``URLSessionTransport/init(configuration:pins:onPinReport:)``, or to the `trustPolicy` of a
-/// `NIOTransport`. The latter needs the package trait `Pins`.
+/// `NIOTransport`, which needs the package trait `Pins` for them.
 ///
-/// **Backup.** At least two different pins are required, so that a lost or stolen key can be replaced. One of them
+/// **Backup.** At least two different pins are required, so that a lost or stolen key can be replaced: one of them
 /// should belong to a key that is in no certificate yet.
 ///
-/// **Expiry.** After ``expiry`` the pins are no longer enforced. An app that was never updated then uses the usual
+/// **Expiry.** After ``expiry`` the pins are no longer enforced: an app that was never updated falls back to the usual
 /// verification, and the report is ``PinReport/Outcome/expired``. If all sets of a host have expired, the host is
 /// treated like one without pins.
 public struct PublicKeyPins: Sendable, Hashable {

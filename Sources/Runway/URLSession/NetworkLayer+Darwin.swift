@@ -17,7 +17,8 @@
         ///   - redaction: The rules by which secrets are removed from records, logs and errors. By default secrets and
         ///     bodies are removed.
         ///   - limits: The limits of the resources that the calls share.
-        ///   - diskCache: Stores the responses of endpoints with a disk cache. The default, `nil`, stores none.
+        ///   - diskCache: Stores responses of endpoints whose policy allows storing on disk. The default, `nil`, stores
+        ///     none on disk.
         ///   - offlineQueue: Stores the calls of endpoints with an ``OfflinePolicy`` while they can't be sent. The
         ///     default, `nil`, stores none.
         ///   - status: Reports the device's network. The default is the system's status.

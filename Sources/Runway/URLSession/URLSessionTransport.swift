@@ -8,35 +8,39 @@ import HTTPTypes
     import Security
 #endif
 
-/// Sends requests with the platform's `URLSession`. It is the default of a ``NetworkLayer`` on Apple's systems, where
-/// the system decides on HTTP/3, the radio, the VPN and the proxy.
+/// Sends requests with the platform's `URLSession`. On Apple's systems it is the default transport of a
+/// ``NetworkLayer``, and the system decides about HTTP/3, the radio, the VPN and the proxy.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: URLSessionTransport())
 /// ```
 ///
-/// The layer handles redirects, cookies, caches, credentials and retries. The session decodes content codings. Header
-/// fields of one name are joined, and their order is lost; only `Set-Cookie` is split again.
+/// The layer handles redirects, cookies, caches, credentials and retries; the session decodes content codings. Header
+/// fields with the same name are joined, and their order is lost; only `Set-Cookie` is split again.
 ///
-/// On Apple's systems a slow reader of a streamed response suspends its task. The system decides which servers are
-/// trusted, and has the credentials of its proxies. The record has the times that the system measured.
-/// ``PublicKeyPins`` restrict which of the trusted servers get requests. WebSockets are opened with the system's
-/// `URLSessionWebSocketTask`, without compression.
+/// On Apple's systems:
 ///
-/// On Linux, Foundation's `URLSession` uses libcurl, and has these limits. Use `NIOTransport` there.
+/// - A slow reader of a streamed response suspends its task.
+/// - The system decides which servers are trusted. ``PublicKeyPins`` restrict which of the trusted servers receive
+///   requests.
+/// - The system has the credentials of its proxies.
+/// - The record contains the times that the system measured.
+/// - WebSockets are opened with the system's `URLSessionWebSocketTask`, without compression.
 ///
-/// - A running task can't be paused: a reader of a streamed response that falls further behind than
-///   ``Configuration/maximumBufferedByteCount`` gets an error.
+/// On Linux, Foundation's `URLSession` uses libcurl and has the following limits. Use `NIOTransport` there.
+///
+/// - A running task can't be paused. If a reader of a streamed response falls further behind than
+///   ``Configuration/maximumBufferedByteCount``, it receives an error.
 /// - The body of a redirect is delivered as a whole, after its last byte.
-/// - A body that is a stream is read into memory first, up to 64 MiB, and sent when it is complete.
-/// - Only HTTP/1.1 and only the system's certificate authorities are supported, without public-key pins, WebSockets and
-///   measured times. The record names no version of HTTP.
-/// - libcurl reads proxies from environment variables such as `http_proxy`, and would use them for this machine too. A
+/// - A streamed request body is read into memory first, up to 64 MiB, and sent when it is complete.
+/// - Only HTTP/1.1 and only the system's certificate authorities are supported. There are no public-key pins,
+///   WebSockets and measured times, and the record does not contain the HTTP version.
+/// - libcurl reads proxies from environment variables such as `http_proxy`, and would also use them for this machine. A
 ///   call to a loopback name or address therefore fails unless `no_proxy` lists the host.
-/// - A content coding that libcurl does not know fails the call.
-/// - Timeouts are rounded up to whole seconds, at least one.
-/// - A server that closes the connection in the middle of a response's head ends the process, inside Foundation (seen
-///   with Swift 6.3): send requests only to servers that you know.
+/// - A call fails if its response has a content coding that libcurl does not know.
+/// - Time-outs are rounded up to whole seconds, at least one.
+/// - If a server closes the connection in the middle of the header fields, Foundation crashes the process (seen with
+///   Swift 6.3). Send requests only to servers that you know.
 public final class URLSessionTransport: Transport {
     /// The settings of a transport's connections.
     public struct Configuration: Sendable {
@@ -86,10 +90,11 @@ public final class URLSessionTransport: Transport {
         self.init(configuration, pins: [], nil)
     }
 
-    /// Sends requests only to servers whose public keys match the pins of their hosts.
+    /// Creates a transport that sends requests only to servers whose public keys match the pins of their hosts.
     ///
-    /// The system decides first whether it trusts a server. The keys of the verified chain are then compared, before a
-    /// byte of a request is sent. If a server is refused, the call throws `NetworkError.Kind.notTrusted`.
+    /// The system decides first whether it trusts a server. Then the keys of the chain that it verified are compared
+    /// with the pins, before any byte of a request is sent. A call that is refused throws
+    /// `NetworkError.Kind.notTrusted`.
     ///
     /// ```swift
     /// let transport = try URLSessionTransport(pins: [pins]) { report in print(report.host, report.outcome) }
@@ -97,7 +102,7 @@ public final class URLSessionTransport: Transport {
     /// ```
     ///
     /// - Parameters:
-    ///   - configuration: The configuration of its connections.
+    ///   - configuration: The configuration of the connections.
     ///   - pins: The public keys of hosts. If several sets apply to one host, a chain must match each of them.
     ///   - onPinReport: Called with the result for each new connection to a host with pins, on any thread; it must
     ///     return soon. The default is `nil`.

@@ -116,7 +116,7 @@ extension PagedAPIManager {
     /// If a load is in flight, for example of the first page, the function waits for that load.
     ///
     /// - Parameter options: Settings of this call that override those of its endpoint.
-    /// - Returns: All rows; `nil` at the end of the list, where nothing is loaded.
+    /// - Returns: All rows; `nil` at the end of the list. Then nothing is loaded.
     /// - Throws: The errors of ``landing(of:)``.
     public func landingOfNextPage(options: CallOptions = .standard) async throws(NetworkError) -> RawData? {
         guard let load = loadNextPage(options: options) else { return nil }

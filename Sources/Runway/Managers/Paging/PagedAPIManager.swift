@@ -1,7 +1,7 @@
 public import Observation
 public import RunwayJSON
 
-/// Loads one list for a controller, page after page, holds the rows, and notifies the controller as its delegate.
+/// Loads one list for a controller, page by page. Holds the rows, and notifies the controller, which is its delegate.
 ///
 /// ```swift
 /// @MainActor final class ListController: APIManagerDelegate {
@@ -18,22 +18,20 @@ public import RunwayJSON
 /// }
 /// ```
 ///
-/// Only one load is in flight at a time; ``Endpoint/overlap`` is the policy for a second one. A load lands once, but
-/// may need several requests, each of which is a call with its own record: rows may shift between two pages, and the
-/// list is corrected before the load lands. If a load fails, the list does not change, and the next load requests the
-/// same page.
+/// Only one load is in flight at a time. ``Endpoint/overlap`` is the policy for a second load. A load lands once, but
+/// may make several requests; each is a call with its own record. Rows may move from one page to another between two
+/// requests: the list is corrected before the load lands. A load that fails changes nothing, so the next load requests
+/// the same page.
 ///
-/// Lists may change while they are read. If their rows have ids, and they are paged by position or number, the manager
-/// guarantees:
-///
+/// For lists that have ids, are paged by position or number, and change while they are read, the manager guarantees:
 /// - No row is in ``items`` twice.
-/// - A row that was in the list all the time and was not moved is never missing, and keeps its order.
-/// - A row that was moved is not missing either, if the list was edited at most once between two loads. After several
-///   edits it may be missing: a row that was removed from the start of the list hides one that is moved there. Then
-///   only ``reload(options:)`` finds the moved row.
-/// - A row that was deleted stays until it is evicted or the list is loaded again.
+/// - A row that was in the list all the time and was not moved is never missing, and stays in order.
+/// - A row that was moved is not missing either, if the list was edited at most once between two loads. Several edits
+///   can hide one another: if one row is removed from the start of the list and another is moved there, the positions
+///   of the other rows do not change. Then only ``reload(options:)`` finds the moved row.
+/// - A row that was deleted stays in ``items`` until it is evicted or the list is loaded again.
 ///
-/// For lists without ids and lists that are paged by cursor, only the server can ensure that no row is missing.
+/// For lists without ids, and lists that are paged by cursor, only the server can promise that no row is missing.
 @MainActor @Observable
 public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// The layer that sends the requests.

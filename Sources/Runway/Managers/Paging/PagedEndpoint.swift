@@ -1,4 +1,4 @@
-/// An API that returns one page of a list. A ``PagedAPIManager`` requests page after page of it.
+/// An endpoint that returns one page of a list. A ``PagedAPIManager`` requests the pages one after the other.
 ///
 /// ```swift
 /// struct RentalList: PagedEndpoint {
@@ -17,9 +17,9 @@
 /// }
 /// ```
 ///
-/// If the rows have ids, the manager finds rows that shifted between two pages, and corrects the list. To do so, it
-/// also requests rows that it already knows: a further page by position begins with a known row (``PageStyle``). If the
-/// rows have no ids, the manager only appends page after page.
+/// If the rows have ids, the manager detects rows that moved from one page to another, and corrects the list. For this
+/// it also requests rows that it already knows: a further page by position begins with a known row (``PageStyle``).
+/// Without ids the manager can't detect such rows, and only appends each page.
 public protocol PagedEndpoint: Endpoint {
     /// The way in which a request identifies its page.
     static var paging: PageStyle { get }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// Downloads the files of one API for a controller, and notifies the controller, its delegate, of progress and of the
-/// landing.
+/// Downloads the files of one endpoint for a controller. Notifies the controller, which is its delegate, of progress
+/// and of the landing.
 ///
 /// ```swift
 /// @MainActor final class FilmController: APIManagerDelegate {
@@ -22,14 +22,15 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The calls of this ``APIManager`` are downloads by ``NetworkLayer/download(_:to:upTo:options:progress:)``. They use
-/// the manager's interceptors and validator, its overlap policy and its landings. A landing has the head of the
-/// response and the file (``RawData/file``); the validator checks that head. The delegate is notified of progress by
-/// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``.
+/// It is an ``APIManager`` whose calls are downloads like those of
+/// ``NetworkLayer/download(_:to:upTo:options:progress:)``. It has the interceptors, the validator, the overlap policy
+/// and the landings of any manager. The response that lands has the status and header fields, and the file in
+/// ``RawData/file``; the validator checks this response. ``APIManagerDelegate/apiManager(_:didTransfer:of:)`` notifies
+/// the delegate of progress.
 ///
-/// If a download is cancelled, or its manager is released, the received bytes stay in a file beside the destination.
-/// The next `load` of the same call continues there, in this manager or in another one of the layer. It waits until the
-/// cancelled download has closed the file.
+/// If a download is cancelled, or if its manager is released, the received bytes stay next to the file. The next `load`
+/// of the same call continues at that position, in this manager or in another manager of the layer. It first waits
+/// until the cancelled download has closed the file.
 public final class DownloadManager<E: Endpoint>: APIManager<E> {
     /// The progress of the transfer that is in flight or ended last; `nil` before the first transfer. SwiftUI views
     /// observe it.

@@ -1,7 +1,7 @@
 import struct Foundation.URL
 
-/// Makes calls for a controller whose bodies take long to send. The controller is the delegate of the manager, and is
-/// notified of progress and of the landing.
+/// Makes calls for a controller whose bodies take long to send. Notifies the controller, which is its delegate, of
+/// progress and of the landing.
 ///
 /// ```swift
 /// @MainActor final class FilmUploadController: APIManagerDelegate {
@@ -16,13 +16,13 @@ import struct Foundation.URL
 /// }
 /// ```
 ///
-/// The calls of this ``APIManager`` are uploads by ``NetworkLayer/upload(_:options:progress:)``: their deadline limits
-/// the time without a byte. The delegate is notified of progress by
-/// ``APIManagerDelegate/apiManager(_:didTransfer:of:)``. Hooks, overlap and landings are the same as in any manager.
+/// It is an ``APIManager`` whose calls are uploads like those of ``NetworkLayer/upload(_:options:progress:)``. Their
+/// deadline limits the time without a byte, and ``APIManagerDelegate/apiManager(_:didTransfer:of:)`` notifies the
+/// delegate of progress. Hooks, overlap and landings are the same as in any manager.
 ///
-/// With ``OverlapPolicy/joinOrReplace``, a call with the same unchanged file joins the one in flight. A call with the
-/// files of a form (``FormPart``) replaces it. An upload that was cancelled is sent from its start, or continues if the
-/// endpoint allows it (``Endpoint/uploadResumption``).
+/// Under ``OverlapPolicy/joinOrReplace`` a call with the same, unchanged file joins the call in flight. A call with the
+/// files of a form (``FormPart``) replaces the call in flight. An upload that was cancelled is sent again from its
+/// start, or continues if the endpoint allows it (``Endpoint/uploadResumption``).
 public final class UploadManager<E: Endpoint>: APIManager<E> {
     /// The progress of the transfer that is in flight or ended last; `nil` before the first transfer. SwiftUI views
     /// observe it.

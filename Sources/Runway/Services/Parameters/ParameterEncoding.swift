@@ -1,4 +1,4 @@
-/// The part of the request in which the parameters of a call are encoded, and their format.
+/// Determines which part of the request contains the parameters of a call, and their format.
 ///
 /// ```swift
 /// struct Booking: Endpoint {
@@ -46,9 +46,9 @@ public enum DateStyle: Sendable, Hashable {
 /// static let encoding = ParameterEncoding.query(QueryStyle(arrays: .brackets, writesDigits: true))
 /// ```
 ///
-/// Pairs are sorted by their escaped names, bytewise, and pairs of one name stay in order. Equal parameters therefore
-/// always produce the same text. In names and values, every byte outside the unreserved characters of RFC 3986 §2.3 is
-/// percent-encoded, a space as `%20`. The brackets and dots that a style itself adds are not encoded.
+/// Pairs are sorted bytewise by their escaped names, and pairs with the same name stay in order. Equal parameters
+/// therefore always produce the same text. In names and values, every byte outside the unreserved characters of RFC
+/// 3986 §2.3 is percent-encoded, a space as `%20`. The brackets and dots that a style itself adds are not encoded.
 public struct QueryStyle: Sendable, Hashable {
     /// The format in which arrays are sent.
     public enum Arrays: Sendable, Hashable {

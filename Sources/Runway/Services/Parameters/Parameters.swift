@@ -3,8 +3,8 @@ public import struct Foundation.Decimal
 
 /// The named values of one call, in order.
 ///
-/// A name may occur more than once; encodings preserve that. The parameters of an endpoint come from its properties.
-/// Code that chooses parameters itself writes them as follows:
+/// A name may occur more than once, and encodings preserve this. Normally the properties of an endpoint become its
+/// parameters. Code can also create parameters directly:
 ///
 /// ```swift
 /// var parameters: Parameters = ["city": "上海", "tag": "garden"]
@@ -13,8 +13,8 @@ public import struct Foundation.Decimal
 /// for (name, value) in parameters { print(name, value) }
 /// ```
 ///
-/// In a literal, write a variable as interpolated text, `["page": "\(page)"]`, or as a ``ParameterValue`` of its kind,
-/// `["page": .integer(Int64(page))]`, which is a number in JSON.
+/// To use a variable in a literal, interpolate it, `["page": "\(page)"]`, so that it is sent as text. Or create a
+/// ``ParameterValue`` of its kind, `["page": .integer(Int64(page))]`, so that JSON contains a number.
 public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence {
     package struct Entry: Sendable, Hashable {
         package var name: String

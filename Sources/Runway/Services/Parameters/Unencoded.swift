@@ -1,5 +1,5 @@
-/// Marks a stored property of an endpoint that is not one of its parameters. The property is in the path, in the body,
-/// or in no part of the request.
+/// Marks a stored property of an endpoint that is not a parameter. The property may be used in the path or in the body,
+/// or may not be sent at all.
 ///
 /// ```swift
 /// struct RentalDetail: Endpoint {

@@ -1,4 +1,4 @@
-/// Whether calls have the credentials of their service; see ``APIService/credentials``.
+/// Determines whether calls carry the access token of their service; see ``APIService/credentials``.
 ///
 /// ```swift
 /// struct RentalList: Endpoint {
@@ -8,9 +8,9 @@
 /// }
 /// ```
 ///
-/// The account of a call is the account that is signed in when the call is made. A sign-in or a sign-out while the call
-/// is in flight does not affect it. If a call needs credentials and its service has none, the call fails as
-/// ``NetworkError/Kind/invalidConfiguration``.
+/// The account of a call is the account that is signed in when the call is made. A sign-in or sign-out while the call
+/// is in flight does not change it. A call that would carry a token fails as ``NetworkError/Kind/invalidConfiguration``
+/// if its service has no credentials.
 public enum AuthorizationPolicy: Sendable, Hashable {
     /// Calls carry the access token of the account. While no account is signed in, they fail as
     /// ``NetworkError/Kind/needsLogin`` without a request.

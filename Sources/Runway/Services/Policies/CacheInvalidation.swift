@@ -1,4 +1,4 @@
-/// Names stored responses that a change makes outdated; see ``Endpoint/invalidates``.
+/// Identifies stored responses that a call makes outdated because it changes data; see ``Endpoint/invalidates``.
 ///
 /// ```swift
 /// struct PriceChange: Endpoint {

@@ -1,7 +1,7 @@
-/// A kind of responses with a budget of its own in the cache. Responses of one kind evict no response of another kind.
+/// A kind of response with its own budget in the cache, so that it evicts no response of another kind.
 ///
-/// An endpoint names its kind. The limits of the layer and of the disk cache set the bytes of each kind. Images, for
-/// example, then never evict the details of the homes in them:
+/// An endpoint sets its kind. The limits of the layer and of the disk cache set the number of bytes for each kind. In
+/// this example, images never evict the details of the homes that they show:
 ///
 /// ```swift
 /// extension CacheKind { static let images = CacheKind("images") }
@@ -18,7 +18,7 @@
 /// let limits = LayerLimits(cache: CacheLimits(maximumByteCountByKind: [.images: 64 << 20]))
 /// ```
 ///
-/// A kind without a budget of its own (``CacheLimits/maximumByteCountByKind``) shares the budget of ``standard``.
+/// A kind without its own budget (``CacheLimits/maximumByteCountByKind``) shares the budget of ``standard``.
 public struct CacheKind: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The name of the kind in reports and in a disk cache. Two kinds with the same name are equal.
     public let name: String

@@ -4,16 +4,16 @@
 /// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))
 /// ```
 ///
-/// Only a response that the service and the endpoint's own check accepted is stored. With ``http(onDisk:)`` the server
-/// decides, and may allow other responses, such as a 404 with a lifetime. A stored response is returned only to calls
-/// of the same service, environment, account, endpoint and parameters.
+/// A response is stored only if the service and the endpoint's own check have accepted it. Under ``http(onDisk:)`` the
+/// server decides, and may also allow other responses, such as a 404 with a lifetime. A stored response is returned
+/// only to calls with the same service, environment, account, endpoint and parameters.
 ///
 /// A response to GET or HEAD with a validator (`ETag` or `Last-Modified`) is revalidated after its lifetime: a 304
 /// makes the stored response fresh again.
 ///
-/// Whole responses to GET, HEAD and QUERY can be stored. The policies `timeToLive` and `untilEvicted` also store
-/// responses to POST, which some APIs use for reading: such a policy declares that the endpoint changes nothing.
-/// Streams, and responses to all other methods, are never stored.
+/// Whole responses to GET, HEAD and QUERY can be stored. Policies by time and until evicted also store responses to
+/// POST, which some APIs use for reading; such a policy declares that the endpoint changes nothing. Streamed responses
+/// are stored only under ``http(onDisk:)``. Responses to all other methods are never stored.
 public struct CachePolicy: Sendable, Hashable {
     /// Determines who decides how long a response is fresh.
     package enum Rule: Sendable, Hashable {

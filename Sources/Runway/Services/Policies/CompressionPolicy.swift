@@ -1,7 +1,7 @@
-/// The policy that compresses the bodies of requests to one service (gzip), if its server accepts that.
+/// A policy that compresses the request bodies of one service with gzip, if its server accepts that.
 ///
-/// In HTTP, a client can't find out beforehand whether a server accepts a content coding. RFC 7694 only lets the server
-/// say so after a refusal. The default of a service is therefore no compression.
+/// A client can't find out in advance whether a server accepts a content coding, because a server states this only
+/// after a refusal (RFC 7694). Services therefore do not compress by default.
 ///
 /// ```swift
 /// enum ActionLog: APIService {

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Whether calls to a service store and send cookies (RFC 6265bis).
+/// Determines whether calls to a service store and send cookies (RFC 6265bis).
 ///
 /// ```swift
 /// enum Forum: APIService {
@@ -9,13 +9,13 @@ import HTTPTypes
 /// }
 /// ```
 ///
-/// Each service of a layer has a jar of its own for each account, in memory. A cookie is sent to the host that set it.
-/// If the domain in its `Domain` attribute has one owner, it is also sent to the other hosts of that domain. The policy
-/// names the domains with one owner. If it names none, the system's Public Suffix List decides. Apple's systems have no
-/// such list, so there a cookie is sent only to its own host.
+/// Each service of a layer has a separate cookie jar for each account, in memory. A cookie is sent to the host that set
+/// it. If the domain in its `Domain` attribute belongs to a single owner, it is also sent to the other hosts of that
+/// domain. The policy lists the domains with a single owner. If it lists none, the system's Public Suffix List decides.
+/// Without such a list, as on Apple's systems, a cookie is sent only to its own host.
 ///
-/// Cookies with `Secure` are sent over TLS. To this machine itself (`localhost` and loopback addresses) they are also
-/// sent without TLS.
+/// Cookies with `Secure` are sent over TLS. To this machine (`localhost` and loopback addresses) they are also sent
+/// without TLS.
 ///
 /// Without an account, cookies identify the sender: cached responses and requests in flight are shared only by calls
 /// with the same cookies. If a server changes a cookie with each response, nothing is reused from the cache unless

@@ -1,16 +1,17 @@
-/// Whether a slow read gets a second attempt, and after how long.
+/// Determines whether a slow read gets a second, parallel attempt, and after which time.
 ///
 /// ```swift
 /// static let hedging = HedgingPolicy.learned()
 /// ```
 ///
-/// GET and HEAD requests without a streamed body are hedged. If no good head has been received within the delay, the
+/// GET and HEAD requests without a streamed body are hedged. If no good response has begun within the delay, the
 /// request is sent a second time, over another connection and to another address if the transport can. The first good
-/// head wins, and the other attempt is cancelled. A status of 5xx, 408, 425 or 429 is not a good head. If the first
-/// attempt fails while the second is in flight, the call waits for the second.
+/// response wins, and the other attempt is cancelled. A response with status 5xx, 408, 425 or 429 is not good. If the
+/// first attempt fails while the second is in flight, the call waits for the second.
 ///
-/// Each attempt of a retry, a redirect or a renewed token is hedged separately. Calls that share a request share its
-/// hedge. Merged requests are not hedged. ``LayerLimits/hedging`` limits the number of second attempts.
+/// Each retry, each redirect and each repetition with a renewed token is hedged separately. Calls that share a request
+/// also share its second attempt. Merged requests are not hedged. ``LayerLimits/hedging`` limits the number of second
+/// attempts.
 public enum HedgingPolicy: Sendable, Hashable {
     /// There is only one attempt at a time. This is the default.
     case off

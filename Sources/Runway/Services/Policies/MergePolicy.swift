@@ -1,4 +1,4 @@
-/// The policy that sends several requests of one service as one, if its server has a route for that.
+/// A policy that merges several requests of one service into one, if its server has a route for merged requests.
 ///
 /// ```swift
 /// enum Listings: APIService {
@@ -7,15 +7,14 @@
 /// }
 /// ```
 ///
-/// A request is sent at once if no other is in flight. Requests that are made meanwhile wait, and are sent together
-/// when that request completes or after ``wait``, whichever comes first.
+/// A request is sent at once if no other is in flight. Requests that are made during that time wait. They are sent
+/// together when the first request completes or after ``wait``, whichever comes first. Merging is useful over HTTP/1.1
+/// with a high latency, for many small calls at the same time. HTTP/2 multiplexes requests on one connection, so
+/// merging would only make calls wait for each other. It is therefore off over HTTP/2 by default.
 ///
-/// Merging is useful over HTTP/1.1, at a high latency, for many small calls at once. It is off over HTTP/2, which
-/// multiplexes requests on one connection: there it would only make calls wait for each other.
-///
-/// At most 64 KiB of requests are sent as one; a larger request is sent by itself. The responses to merged requests
-/// have at most 16 MiB together. After a response, pending requests wait for 2 ms, so that the next requests of its
-/// callers are sent with them.
+/// At most 64 KiB of requests are merged into one; a larger request is sent separately. Their responses may have at
+/// most 16 MiB together. After a response, pending requests wait for 2 ms, so that the next requests of the response's
+/// callers are merged with them.
 public struct MergePolicy: Sendable, Equatable {
     /// The policy with the path `_batch` and the default bounds.
     public static let standard = MergePolicy()

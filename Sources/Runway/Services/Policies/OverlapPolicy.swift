@@ -1,12 +1,12 @@
 /// The policy of a manager for a second call while the first is in flight.
 ///
-/// The calls of a ``PagedAPIManager`` are its loads. Two loads are identical if their first requests are identical, and
-/// both are for the first page, the next page, or the previous one.
+/// For a ``PagedAPIManager`` the policy applies to loads. Two loads are identical if their first requests are
+/// identical, and if both are for the first page, both for the next page, or both for the previous page.
 ///
-/// If a policy cancels calls, the newest `load` counts even if it fails before it starts, for example because of an
-/// invalid parameter: no older call lands after its error. If an interceptor vetoes a call before it starts, the call
-/// is not made, and does not affect a call in flight. If the older result would then be misleading, the interceptor
-/// cancels the older call by ``APIManaging/cancelAll()``.
+/// If a policy cancels calls, a new `load` ends earlier calls even if it fails before it starts, for example because of
+/// an invalid parameter. No older call then lands after its error. If an interceptor vetoes a call before it starts,
+/// the call is not made and does not affect calls in flight. If their results would be misleading, the interceptor can
+/// cancel them with ``APIManaging/cancelAll()``.
 ///
 /// ```swift
 /// struct ReserveHome: Endpoint {

@@ -3,23 +3,24 @@ import RunwayFormats
 
 import struct Foundation.UUID
 
-/// The failures of an endpoint that cause a further attempt, the number of attempts, and the backoff between them.
+/// Determines which failures of an endpoint's calls cause a further attempt, the number of attempts, and the backoff
+/// between them.
 ///
 /// ```swift
 /// static let retry = RetryPolicy(maximumAttempts: 5, longestWait: .seconds(30))
 /// ```
 ///
-/// A request is sent again only if its body can be sent twice and repeating it is safe. Repeating is safe if the method
-/// is idempotent (RFC 9110 §9.2.2), the request certainly never reached the wire, it has an `Idempotency-Key`, or the
-/// policy declares it ``isRepeatable``.
+/// A request is sent again only if its body can be sent twice and repeating it is safe. It is safe if the method is
+/// idempotent (RFC 9110 §9.2.2), if certainly no part of the request was sent, if it has an `Idempotency-Key`, or if
+/// the policy declares it ``isRepeatable``.
 ///
 /// These failures cause a further attempt: no network, an attempt that the transport timed out, a service that reports
-/// overload, and the statuses in ``statuses``. Status 500 is not among them by default. It mostly indicates a fault
-/// that would occur again, and the server may already have done half of the work.
+/// overload, and the statuses in ``statuses``. Status 500 is not one of them by default. It mostly indicates a fault
+/// that would occur again, and the work may be half done.
 ///
-/// The wait before attempt *n* + 1 is chosen uniformly between zero and `baseWait` · 2ⁿ⁻¹, at most `longestWait`
-/// (exponential backoff with full jitter). A time that the server named in `Retry-After` is added. No wait ends after
-/// the call's deadline: if it would, the call fails at once with the server's response.
+/// The wait before attempt *n* + 1 is a random time between zero and `baseWait` · 2ⁿ⁻¹, at most ``longestWait``
+/// (exponential backoff with full jitter). A time that the server stated in `Retry-After` is added. If the wait would
+/// end after the call's deadline, the call fails at once with the server's response.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of attempts of one call, including the first. The default is 3; less than 1 counts as 1.
     public var maximumAttempts: Int

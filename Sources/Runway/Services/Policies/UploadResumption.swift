@@ -1,4 +1,4 @@
-/// Whether an interrupted upload continues after the bytes that the server has, and how the server is asked for that.
+/// Determines whether an interrupted upload continues at the server's offset, and how requests ask the server for it.
 ///
 /// ```swift
 /// struct FilmUpload: Endpoint {
@@ -14,10 +14,9 @@
 /// }
 /// ```
 ///
-/// Resumption needs three things: a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a
-/// transport that delivers interim responses (`NIOTransport`, or ``URLSessionTransport`` on Apple's systems), and a
-/// body that is a file (``RequestBody/file(_:)``). Otherwise the upload is sent as without the policy, and starts over
-/// if it is interrupted.
+/// Resumption needs a server that supports resumable uploads (draft-ietf-httpbis-resumable-upload), a transport that
+/// delivers interim responses (`NIOTransport`, or ``URLSessionTransport`` on Apple's systems), and a body that is a
+/// file (``RequestBody/file(_:)``). Otherwise the policy has no effect: an interrupted upload starts over.
 public struct UploadResumption: Sendable, Hashable {
     /// An interrupted upload starts over.
     public static let off = UploadResumption(isOn: false)

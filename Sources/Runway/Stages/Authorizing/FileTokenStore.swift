@@ -1,11 +1,11 @@
 public import Foundation
 
-/// Stores access tokens, and the signed-in accounts, in files that only the user of the process can read: one file for
-/// each token and each service, of mode 0600, in a folder of mode 0700.
+/// Stores access tokens, and the signed-in accounts, in files that only the user of the process can read. There is one
+/// file for each token and one for each service, with mode 0600, in a folder with mode 0700.
 ///
-/// A file is written under another name and then renamed, so that after a crash either the old file or the new one
-/// exists. A file can't be loaded if it is truncated or changed, belongs to another key or owner, is not a plain file,
-/// or is readable by others. Loading then fails until a new token is saved or the file is removed.
+/// A file is written under another name and then renamed, so that after a crash either the old or the new file exists.
+/// Loading fails if a file is truncated or modified, belongs to another key or owner, is not a regular file, or is
+/// readable by others. It fails until a new token is saved or the file is removed.
 ///
 /// ```swift
 /// let network = NetworkLayer(transport: transport, tokens: FileTokenStore(folder: folder))

@@ -4,9 +4,9 @@
 
     /// Stores access tokens, and the signed-in accounts, in the keychain of the device.
     ///
-    /// The tokens can be read after the device was unlocked once since it started. They never leave the device, neither
-    /// by a backup nor by the synchronisation of keychains. The system does not remove them when the app is deleted, so
-    /// an app that is installed again is signed in. To prevent that, sign out at the first launch of the app.
+    /// The tokens can be read after the device was unlocked for the first time since its boot. They never leave the
+    /// device, neither in a backup nor by the synchronisation of keychains. They remain when the app is deleted, so an
+    /// app that is installed again is signed in. To prevent this, sign out at the first launch.
     ///
     /// ```swift
     /// let network = NetworkLayer(tokens: KeychainTokenStore())

@@ -1,18 +1,17 @@
 import Synchronization
 
-/// Stores access tokens across launches of the app.
+/// Stores access tokens, so that they are available after a restart of the app.
 ///
-/// The layer has the token that it uses in memory. It loads a token once, saves it at every sign-in and renewal, and
-/// removes it at a sign-out and when it was refused for good. The layer makes one change at a time.
-///
-/// An implementation may be shared by several layers, and may be slow: no call waits for it beyond its own deadline,
-/// and nothing waits beyond 10 s.
+/// The layer uses the token in memory. It loads a token once, saves it at every sign-in and renewal, and removes it at
+/// a sign-out and when the service has permanently refused it. It makes its changes one at a time. Several layers may
+/// share an implementation. The implementation may be slow: no call waits for it beyond the call's own deadline, and
+/// nothing waits longer than 10 s.
 ///
 /// A store that also implements ``signedInAccount(at:)`` and ``setSignedInAccount(_:at:)`` restores the signed-in
-/// account. The first call after a launch is then made for this account, unless the app sets
-/// ``ServiceSettings/account`` itself.
+/// account: the first call after a launch is made for that account, unless the app sets ``ServiceSettings/account``
+/// itself.
 ///
-/// Use ``FileTokenStore`` on Linux, `KeychainTokenStore` on Apple platforms; without a store, tokens are only in
+/// Use ``FileTokenStore`` on Linux, and `KeychainTokenStore` on Apple platforms. Without a store, tokens are only in
 /// memory.
 ///
 /// ```swift

@@ -1,7 +1,7 @@
-/// The limits of a ``ResponseCache`` in memory, in all and for each ``CacheKind``. Also the limits of the requests that
-/// identical reads share.
+/// Limits for the responses that a ``ResponseCache`` stores in memory, in total and for each ``CacheKind``, and for the
+/// requests that identical reads share.
 ///
-/// The responses of ``CachePolicy/http(onDisk:)`` are stored by target and have limits of their own. With a limit of 0,
+/// The responses of ``CachePolicy/http(onDisk:)`` belong to targets and have their own limits. With a limit of 0,
 /// nothing is stored; a negative limit counts as 0.
 ///
 /// ```swift

@@ -5,8 +5,8 @@
 /// ```
 ///
 /// The report contains only numbers, no parameters and no accounts. It does not count calls that revalidate a stale
-/// response for another call, calls of endpoints whose policy stores nothing, and calls that may send nothing and find
-/// no stored response. A prefetch counts as a call.
+/// response for another call, calls of endpoints whose policy stores nothing, and calls that forbid sending a request
+/// and find no stored response. A prefetch counts as a call.
 public struct CacheReport: Sendable, Hashable {
     /// The counts of each endpoint, sorted by number of calls in descending order; at most 500.
     public let endpoints: [EndpointUse]

@@ -10,13 +10,14 @@ import Synchronization
 /// Entries are limited by count and by bytes. The least recently used entries of the same ``CacheKind`` are evicted
 /// first.
 ///
-/// Endpoints whose policy is ``CachePolicy/http(onDisk:)`` have limits of their own in ``CacheLimits``. Their responses
-/// are stored by target. Such a response is returned only to calls of the same service, environment and account whose
-/// requests have equal values in every header field that may authenticate them. These are all fields except those whose
-/// standard assigns another meaning, such as `Accept` or `User-Agent`.
+/// The responses of endpoints with ``CachePolicy/http(onDisk:)`` have their own limits in ``CacheLimits``. They belong
+/// to targets, and are returned only to calls of the same service, environment and account whose requests have equal
+/// values in all authenticating header fields. These are the fields in ``APIService/authenticatingFields``, the fields
+/// that ``Credentials`` set, and fields whose names indicate a secret.
 ///
-/// Responses to calls that started before a clear are never stored. The response to a request that was sent earlier
-/// never replaces the response to a later one.
+/// Responses to calls that started before a clear are not stored afterwards. An older response never replaces a newer
+/// one. The order in which their requests were sent decides; under ``CachePolicy/http(onDisk:)`` the `Date` decides if
+/// both requests were in flight at the same time.
 public final class ResponseCache: Sendable {
     /// The maximum time that a call waits for the disk tier. After it, the call continues as if the tier contained
     /// nothing.

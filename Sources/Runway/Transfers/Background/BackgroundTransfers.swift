@@ -4,9 +4,10 @@
 
     /// Downloads and uploads that the system performs, even while the app is suspended or not running.
     ///
-    /// Create one object for each identifier at every launch, as early as possible, so that it learns which transfers
-    /// ended meanwhile. Retain it until the process ends. The session of a released object continues until its
-    /// transfers have ended, and a second session with its identifier during that time is a programming error.
+    /// Create one object for each identifier at every launch, as early as possible. The object then receives what the
+    /// system did while the app was not running. Retain the object until the process ends. If it is released, its
+    /// session continues until the transfers have ended; a second session with the same identifier at that time is a
+    /// programming error.
     ///
     /// ```
     /// let transfers = try BackgroundTransfers("com.example.films", folder: folder, over: network) { transfer in
@@ -17,16 +18,17 @@
     /// transfers.handleEvents(completionHandler)
     /// ```
     ///
-    /// Before a request is handed over, it passes all stages, and the interceptors' hooks before and after its start.
-    /// The request has the access token and the cookies of that moment. From then on the system decides: it retries
-    /// while the network is absent, follows redirects with the request's header fields, and waits for up to seven days.
+    /// Before a request is handed over, it passes all stages, and the interceptors' hooks before and after its start
+    /// are called. It is sent with the access token and the cookies of that moment. From then on the system decides: it
+    /// retries while there is no network, follows redirects with the request's header fields, and waits for up to seven
+    /// days.
     ///
-    /// The layer does not process responses: there are no hooks of success or failure, no renewal of tokens, no retries
-    /// by the layer, no deadline, no cookies, no cache and no verdict of the service. A status from 200 to 299 is a
-    /// success, and any other a failure.
+    /// The layer does not process the responses: it calls no hooks for success or failure, renews no tokens, and
+    /// applies no retries, deadline, cookies, cache or verdict of the service. A status from 200 to 299 is a success,
+    /// and any other is a failure.
     ///
-    /// The system follows a redirect to any host, and sends the header fields of the request to this host. Hand over
-    /// calls with credentials only to servers that redirect only to their own hosts.
+    /// The system follows redirects to any host, and sends the header fields of the request there. Hand over calls with
+    /// credentials only to servers that redirect only to their own hosts.
     public final class BackgroundTransfers: Sendable {
         /// Receives the end of each transfer. When the function returns, the transfer is removed and its id can be used
         /// again. An end is delivered once in a process. If the process ends during the delivery, the end is delivered

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension RequestBody {
-    /// The bytes of a file, which is opened and read while it is sent.
+    /// Returns a body with the bytes of a file, which is opened and read while it is sent.
     ///
     /// ```swift
     /// struct FilmUpload: Endpoint {
@@ -16,9 +16,9 @@ extension RequestBody {
     /// }
     /// ```
     ///
-    /// The file's length is sent with the file. The file can be sent again, and only some hundred kilobytes of it are
+    /// The file's length is sent with the body, and the body can be sent again. Only some hundred kilobytes of it are
     /// in memory at a time. If the file was replaced since the body was created, or changes while it is sent, the call
-    /// fails as ``NetworkError/Kind/storage`` before the last byte is sent.
+    /// fails as ``NetworkError/Kind/storage``, before the last byte is sent.
     ///
     /// - Throws: ``NetworkError/Kind/storage`` if the file is not a regular file or can't be read.
     public static func file(_ file: URL) throws(NetworkError) -> RequestBody {

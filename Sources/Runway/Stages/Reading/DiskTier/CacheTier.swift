@@ -1,14 +1,13 @@
-/// Stores responses below memory, for example on the device's disk.
+/// Stores responses in addition to memory, for example on the device's disk.
 ///
 /// Pass a tier to the initialiser of ``NetworkLayer``. It is used only for endpoints whose ``CachePolicy`` stores on
-/// disk, never in the caller's turn, and for no longer than ``ResponseCache/maximumTierWait``. Changes are made one
-/// after the other; lookups may run concurrently.
+/// disk, never in the caller's turn. No call waits for it longer than ``ResponseCache/maximumTierWait``. Changes are
+/// serialised; lookups may run concurrently. A failure of the tier never makes a call fail. After a failed lookup, the
+/// call continues as if nothing were stored. Failed removals are repeated before any other change; until then, the
+/// entries that they cover are not found.
 ///
-/// No failure of a tier fails a call. A lookup that failed found nothing. A removal that failed is repeated before any
-/// other change, and until then nothing that it covers is found.
-///
-/// The implementation limits its size and evicts the least recently used entries. It does not have to know lifetimes:
-/// an entry contains all that a policy needs, and a key all that identifies the caller.
+/// The implementation limits its size and evicts least recently used entries. It need not know lifetimes: an entry
+/// contains all data that a policy needs, and a key contains everything that identifies the caller.
 ///
 /// ```swift
 /// actor DictionaryTier: CacheTier {
