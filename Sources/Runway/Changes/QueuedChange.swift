@@ -3,7 +3,7 @@ public import struct Foundation.UUID
 
 /// A call that is stored and waits to be sent: see ``OfflinePolicy``.
 public struct QueuedChange: Sendable, Identifiable {
-    /// The state of a change, which says why it waits. Later versions may add states.
+    /// The state of a change, which states why the change waits. Later versions may add states.
     public struct State: Sendable, Hashable, CustomStringConvertible {
         private enum Code: String { case waiting, sending, conflicting, refused, uncertain, held, expired, sealed }
 
@@ -53,7 +53,7 @@ public struct QueuedChange: Sendable, Identifiable {
     public let date: Date
     /// The number of bytes that the change occupies in the queue.
     public let byteCount: Int
-    /// The state of the change, which says why it waits.
+    /// The state of the change, which states why the change waits.
     public let state: State
     /// The reason for the state, for example why the server refused the change; empty if there is no reason to state.
     public let reason: String

@@ -69,7 +69,7 @@ extension NetworkError {
         public static let refused = Kind(.refused)
         /// The service's envelope reports a failure, which is in ``NetworkError/serviceError``.
         public static let service = Kind(.service)
-        /// The user has to log in (again) before this call can succeed.
+        /// The user must log in (again) before this call can succeed.
         public static let needsLogin = Kind(.needsLogin)
         /// The user declined to log in, or another account signed in when the call was to be resumed after a login.
         public static let loginCancelled = Kind(.loginCancelled)

@@ -83,7 +83,7 @@ struct HostRanking {
         }
     }
 
-    /// Replaces the address in use by another one.
+    /// Ends the use of the preferred address, so that another one is chosen. Earlier measurements are then in doubt.
     private mutating func replacePreferred(at now: Duration) {
         preferred = nil
         upheaval = now

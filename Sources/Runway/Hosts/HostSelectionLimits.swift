@@ -8,7 +8,7 @@ package struct HostSelectionLimits: Sendable, Hashable {
     /// The age at which a measurement is repeated. The repetition is combined with the next dial. The default is 5 s.
     package let explorationInterval: Duration
     /// Another address replaces the address in use only if its latency is below this fraction of the current latency,
-    /// minus 3 ms. The default is 0.85; between 0.1 and 1.
+    /// and also more than 3 ms lower. The default is 0.85; between 0.1 and 1.
     package let hysteresis: Double
     /// The maximum number of hosts with records; a host counts once for each network. The default is 128. The least
     /// recently used host is evicted first.

@@ -78,7 +78,7 @@ public protocol RequestStage: Sendable {
     /// Passes the request on, or responds instead.
     ///
     /// - Parameters:
-    ///   - request: The request from the stage above.
+    ///   - request: The request from the previous stage.
     ///   - flight: The call that the request belongs to.
     ///   - next: The rest of the pipeline.
     /// - Throws: A ``NetworkError`` that names this step, or the error of `next`.

@@ -17,7 +17,7 @@ public struct GetEndpoint<Service: APIService>: Endpoint, EndpointOfManyPaths {
     /// The name in records: `GET` and the name of the service.
     public static var name: String { "GET \(Service.name)" }
 
-    /// The path below the service's base URL.
+    /// The path relative to the service's base URL.
     @Unencoded public var path: EndpointPath
     /// The parameters in the query.
     @Unencoded public var parameters: Parameters

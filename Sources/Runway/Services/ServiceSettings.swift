@@ -1,7 +1,7 @@
 /// The settings of one service in one ``NetworkLayer``. They can be changed while the app runs.
 ///
-/// The default of every property is the service's static member of the same name. A change applies to calls that start
-/// after it; see ``NetworkLayer/configure(_:_:)``.
+/// The default of every property is the corresponding static member of the service. A change applies to calls that
+/// start after it; see ``NetworkLayer/configure(_:_:)``.
 ///
 /// ```swift
 /// network.configure(Listings.self) { settings in

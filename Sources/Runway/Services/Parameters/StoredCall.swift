@@ -3,7 +3,7 @@ import Foundation
 /// Converts the endpoint of a call to JSON, including its ``Unencoded`` properties, so that a later run of the app can
 /// restore it.
 enum StoredCall {
-    /// Whether the present task encodes an endpoint to be stored, and not its parameters.
+    /// Whether the current task encodes an endpoint for storage, instead of its parameters.
     @TaskLocal static var isEncoding = false
 
     private static let floats = (positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")

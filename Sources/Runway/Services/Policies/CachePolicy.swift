@@ -11,9 +11,9 @@
 /// A response to GET or HEAD with a validator (`ETag` or `Last-Modified`) is revalidated after its lifetime: a 304
 /// makes the stored response fresh again.
 ///
-/// Whole responses to GET, HEAD and QUERY can be stored. Policies by time and until evicted also store responses to
-/// POST, which some APIs use for reading; such a policy declares that the endpoint changes nothing. Streamed responses
-/// are stored only under ``http(onDisk:)``. Responses to all other methods are never stored.
+/// Responses to GET and HEAD can be stored. Policies by time and until evicted also store responses to QUERY and POST.
+/// Some APIs use POST for reading; such a policy declares that the endpoint changes nothing. Streamed responses are
+/// stored only under ``http(onDisk:)``. Responses to all other methods are never stored.
 public struct CachePolicy: Sendable, Hashable {
     /// Determines who decides how long a response is fresh.
     package enum Rule: Sendable, Hashable {
