@@ -1,5 +1,6 @@
 /// Finds the encoding that a document declares in its first bytes, which are read as ASCII.
 enum DeclaredEncoding {
+    /// The number of bytes that are searched for a declaration.
     private static let byteCount = 1024
 
     /// Returns the encoding that an XML declaration names (XML 1.0 §4.3.3 and appendix F; HTML §13.2.3.2).

@@ -239,8 +239,8 @@ extension AccessTokens {
             state.changeCount += 1
             let held = HeldToken(token, version: state.changeCount, leeway: leeway, isNew: true, clock: clock)
             state.update(identity) { entry in
-                // After a sign-in, the app may again be notified that a login is needed. A renewal does not change
-                // whether it was notified.
+                // The new entry does not record an earlier notification. After a sign-in, the app may be notified of a
+                // needed login again; before a renewal, there was nothing to notify of.
                 let (backoff, endpointBackoffs) =
                     renewed == nil
                     ? (RenewalBackoff(), EndpointBackoffs())

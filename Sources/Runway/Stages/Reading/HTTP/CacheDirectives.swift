@@ -20,6 +20,7 @@ struct CacheDirectives: Sendable {
 
     var isEmpty: Bool { directives.isEmpty }
 
+    /// Returns whether a directive is present, with or without an argument.
     func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
     /// Returns the arguments of a directive in order.

@@ -1,5 +1,6 @@
 import HTTPTypes
 
+/// Computes the freshness lifetime and the age of a response (RFC 9111 §4.2).
 enum HTTPFreshness {
     /// The maximum heuristic freshness lifetime: a day.
     static var maximumHeuristicLifetime: Duration { .seconds(86_400) }
