@@ -113,7 +113,9 @@ extension APIManaging {
 ///     var state = ""
 ///
 ///     func apiManagerDidSucceed(_ manager: any APIManaging) { state = "\(manager.rawData?["total"].int ?? 0) rentals" }
-///     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { state = "\(error.kind)" }
+///     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
+///         state = "\(error.kind)"
+///     }
 /// }
 /// ```
 @MainActor

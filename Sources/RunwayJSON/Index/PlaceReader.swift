@@ -27,9 +27,9 @@ struct FoundPlaces {
 /// Scans a document in chunks, and returns the found positions in order with the byte at each.
 ///
 /// Bounds: every position is below the document's size, because the padding of the last block yields no positions.
-/// `next` never exceeds the number of available positions. Eight zero bytes follow the bytes of the available positions.
-/// After ``refillIfNeeded()``, up to eight entries from `next` on can therefore be examined. An entry is consumed only
-/// if its byte is non-zero.
+/// `next` never exceeds the number of available positions. Eight zero bytes follow the bytes of the available
+/// positions. After ``refillIfNeeded()``, up to eight entries from `next` on can therefore be examined. An entry is
+/// consumed only if its byte is non-zero.
 struct PlaceReader {
     let bytes: BorrowedBytes
     private var scan: ScanState

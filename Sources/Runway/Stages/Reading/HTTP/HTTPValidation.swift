@@ -14,8 +14,8 @@ enum HTTPValidation {
     ///
     /// - The caller's own entity tags are sent, too.
     /// - `If-Modified-Since` is added only if there is a single stored response and the request has no `Range`.
-    /// - The caller's own `If-Modified-Since` is removed if entity tags are sent. It is evaluated later against the stored
-    ///   response.
+    /// - The caller's own `If-Modified-Since` is removed if entity tags are sent. It is evaluated later against the
+    ///   stored response.
     /// - `If-None-Match: *` is not changed. Its response says nothing about the stored responses.
     static func conditional(_ fields: HTTPFields, _ candidates: [HTTPStoredResponse]) -> HTTPFields? {
         var fields = fields
