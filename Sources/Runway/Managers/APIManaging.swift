@@ -112,10 +112,8 @@ extension APIManaging {
 /// @MainActor final class RentalController: APIManagerDelegate {
 ///     var state = ""
 ///
-///     func apiManagerDidSucceed(_ manager: any APIManaging) { state = "\(manager.rawData?["total"].int ?? 0) rentals" }
-///     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {
-///         state = "\(error.kind)"
-///     }
+///     func apiManagerDidSucceed(_ manager: any APIManaging) { state = "\(manager.rawData?["total"].int ?? 0) homes" }
+///     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { state = "\(error.kind)" }
 /// }
 /// ```
 @MainActor

@@ -9,7 +9,7 @@ import Testing
 @MainActor final class RentalController: APIManagerDelegate {
     var state = ""
 
-    func apiManagerDidSucceed(_ manager: any APIManaging) { state = "\(manager.rawData?["total"].int ?? 0) rentals" }
+    func apiManagerDidSucceed(_ manager: any APIManaging) { state = "\(manager.rawData?["total"].int ?? 0) homes" }
     func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) { state = "\(error.kind)" }
 }
 
