@@ -68,8 +68,8 @@ struct ChatPageCall<Service: APIService>: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// Moves the member's mark: the numbers up to which the member has received and read messages. The call may be
-/// repeated, since the server never moves a mark back.
+/// Moves the member's mark, which consists of two numbers: the last message that the member has received, and the last
+/// one that the member has read. The call may be repeated, since the server never moves a mark back.
 struct ChatMarkCall<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "ChatMark" }
@@ -144,9 +144,9 @@ extension ChatMachine {
         case queued
         /// The server refused the call, for the associated reason.
         case refused(String)
-        /// The call failed, and may succeed later. The server has not received it, or has stored nothing.
+        /// The call failed, and a repeated call may succeed. The server did not receive the call, or stored nothing.
         case notSent
-        /// The call failed, and may succeed later. The server may have received it.
+        /// The call failed, and a repeated call may succeed. The server may have received the call.
         case transient
 
         /// Converts the error of a call that sends a message or a mark.
@@ -171,7 +171,7 @@ extension ChatMachine {
 }
 
 extension NetworkError {
-    /// Creates the error of a client whose layer has an offline queue that can't send ``ChatSend``.
+    /// Creates the error for a layer whose offline queue can't send ``ChatSend``.
     static func sendsAreNotStored(of service: any APIService.Type) -> NetworkError {
         NetworkError(
             .invalidConfiguration, in: .offlineQueue,

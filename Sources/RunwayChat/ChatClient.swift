@@ -29,7 +29,8 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     public private(set) var state = StreamState.idle
     /// The error with which the stream ended; `nil` if the stream has not ended, or ended without an error.
     public private(set) var error: NetworkError?
-    /// The error of storing the conversations; `nil` if they are stored. The client tries again at the next change.
+    /// The error with which storing the conversations failed; `nil` if they are stored. The client tries again at the
+    /// next change.
     public private(set) var storageError: (any Error)?
 
     @ObservationIgnored private let endpoint: Stream
@@ -44,7 +45,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     @ObservationIgnored private var reading: StreamTask?
     @ObservationIgnored private var watching: StreamTask?
     @ObservationIgnored private var startCount = 0
-    /// Whether the client is paused. It is a property of its own because the event sequence may not exist yet.
+    /// Whether the client is paused. A separate property, since the event sequence may not exist yet.
     @ObservationIgnored private var isPaused = false
     /// The stream position of the last event that was processed since the start; `nil` before the first event.
     @ObservationIgnored private var taken: StreamCursor?
@@ -210,7 +211,8 @@ extension ChatClient {
     private func restore(_ conversation: ChatConversation, at place: String?) async {
         guard !conversation.isReady else { return }
         if let state = left.removeValue(forKey: conversation.id) {
-            // The store may not have this state yet. The position in the state is earlier than the stream's.
+            // The store may not have this state yet. Its position is earlier than the stream's, so messages may be
+            // missing.
             return conversation.restore(state, isCurrent: false)
         }
         let state = await store.state(of: conversation.id)
@@ -283,7 +285,7 @@ extension ChatClient {
                     }
                     continue
                 }
-                // The stream went on without the messages that were published while the member could not follow.
+                // The stream skipped the messages that were published while the member could not follow.
                 if events != nil { one.take(.connected(wasRefused ? .reset(.topics) : continuity)) }
             }
         case .caughtUp:
@@ -376,7 +378,8 @@ extension ChatClient {
         let failed = await storeAll(states)
         for (id, state) in states where left[id] == state && !failed.contains(id) { left[id] = nil }
         for (id, state) in states where conversations[id] != nil && !failed.contains(id) { stored[id] = state }
-        // A state that could not be stored has an earlier position: its conversation fetches the missed messages.
+        // The stored state of a conversation that could not be stored now has an earlier position. After the next
+        // start, the conversation fetches the missed messages.
         if cursor != storedCursor {
             await cursors.store(cursor, for: key)
             storedCursor = cursor

@@ -37,7 +37,7 @@ public final class ChatConversation {
     public private(set) var hasOlder = false
     /// The number of shown messages of other members that this member has not read.
     public private(set) var unreadCount = 0
-    /// Whether messages are sent at once: the stream has caught up, and the server refuses no page.
+    /// Whether messages are sent at once. It is `true` if the stream has caught up and the server refuses no page.
     public private(set) var isLive = false
     /// Whether the server refuses the conversation or its pages, or can't have a conversation with this name. The
     /// server refuses it, for example, after the member was removed.
@@ -96,9 +96,10 @@ public final class ChatConversation {
 
     /// Removes a message that was not sent, or that the server refused.
     ///
-    /// - Returns: Whether the server certainly does not have the message. It is `false`, and the message stays, after a
-    ///   call that timed out, and while the offline queue has the message. It is also `false` if the server refused the
-    ///   message after a call that timed out. Then the message is removed here, and appears again if the server has it.
+    /// The message stays if a call with it timed out, and while the offline queue has it. If the server refused the
+    /// message after an earlier call timed out, it is removed, and appears again if the server has it.
+    ///
+    /// - Returns: `true` if the server certainly does not have the message; `false` in the cases above.
     @discardableResult
     public func discard(_ entry: ChatEntry.ID) -> Bool {
         defer { perform([]) }

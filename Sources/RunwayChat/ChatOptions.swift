@@ -21,8 +21,8 @@ public struct ChatOptions: Sendable, Hashable {
     /// The maximum number of messages that the client stores for the next start of the app. The default is 200. Raise
     /// it to show more messages before the device has a network.
     public var maximumStoredCount = 200
-    /// The maximum time for which the offline queue holds back messages until the stream has caught up. The time starts
-    /// when they could be sent. The default is 10 s.
+    /// The maximum time for which the offline queue holds back a message until the stream has caught up. The time
+    /// starts when the message could be sent. The default is 10 s.
     ///
     /// Other calls of the account in the same queue wait, too. Lower the value if sending soon matters more than the
     /// order on the screen.
@@ -35,7 +35,8 @@ public struct ChatOptions: Sendable, Hashable {
     package var pageCount = 100
     /// The maximum number of missed messages that are fetched after an interruption.
     package var maximumMissedCount = 1000
-    /// The maximum number of received messages that wait for a missing one before them. Others are fetched again later.
+    /// The maximum number of received messages that wait for an earlier message that is missing. Messages beyond it are
+    /// discarded, and fetched again later.
     package var maximumEarlyCount = 500
     package var maximumMemberCount = 1000
     /// The minimum time between two calls that move this member's mark.

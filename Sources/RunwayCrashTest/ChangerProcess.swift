@@ -73,7 +73,7 @@ struct ChangerProcess: AsyncParsableCommand {
         try await CrashToken.signIn(ClientFiles.accounts.randomElement() ?? nil, to: Changes.self, on: network)
     }
 
-    /// Sends the changes again that the gateway refused, as a user would.
+    /// Sends again the changes that the gateway refused, as a user would.
     private func retryUncertain(_ queue: OfflineQueue) async throws {
         guard queue.currentState.undecidedCount > 0 else { return }
         try await queue.retry(Set(try await queue.changes().filter { $0.state == .uncertain }.map(\.id)))

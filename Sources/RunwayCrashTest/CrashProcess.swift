@@ -21,7 +21,8 @@ func reporting(_ check: () async throws -> [String]) async throws {
     if !findings.isEmpty { throw ExitCode(1) }
 }
 
-/// Compares the numbers that arrived at the server with the client's. Returns the problems, one sentence each.
+/// Compares the numbers that arrived at the server with the numbers of the client. Returns the problems, one sentence
+/// each.
 ///
 /// - Parameters:
 ///   - name: The name of the client.

@@ -28,8 +28,8 @@ enum ActionLogStatements {
 
     /// Fails with `42P01` (undefined table) in a database created before quotas existed.
     static let usageProbe = "SELECT bytes FROM runway_usage WHERE tenant = $1 LIMIT 0"
-    /// Creates the table with the stored bytes of each installation, and fills it from the stored records. Runs in one
-    /// transaction, which may take long.
+    /// Creates the table that counts the stored bytes of each installation, and fills it from the stored records. Runs
+    /// in one transaction, which may take long.
     static let usageAddition = [
         "SET LOCAL statement_timeout = 0",
         """
@@ -60,7 +60,7 @@ enum ActionLogStatements {
         (SELECT bytes FROM runway_usage WHERE tenant = $1 AND installation = $2)
         """
     static let usage = "SELECT sum(bytes) FROM runway_usage WHERE tenant = $1"
-    /// Returns those of the passed ids whose records are stored.
+    /// Returns the passed ids whose records are stored.
     static let known = "SELECT id FROM runway_record WHERE tenant = $1 AND id = ANY($2::uuid[])"
     /// Sets the highest sequence number of a stream, and increases the bytes of its installation.
     static let advance = """
@@ -71,7 +71,7 @@ enum ActionLogStatements {
     /// Erases at most 1,000 records of an account, so that batches can be stored in between. Returns the number of
     /// erased bytes for each installation.
     static let erase = erasure(where: "account = $2")
-    /// Erases like ``erase``, but selects records of an installation that have no account.
+    /// Erases like ``erase``, but selects an installation's records without an account.
     static let eraseAnonymous = erasure(where: "installation = $2 AND account IS NULL AND name IS NOT NULL")
     static let release = """
         UPDATE runway_usage SET bytes = greatest(bytes - $3, 0) WHERE tenant = $1 AND installation = $2

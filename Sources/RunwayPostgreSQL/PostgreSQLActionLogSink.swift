@@ -100,8 +100,7 @@
             for lane in lanes { try await erase(.account(account), through: lane.writer) }
         }
 
-        /// Removes the contents of the records of an installation that have no account, by the rules of
-        /// ``erase(account:)``.
+        /// Removes the contents of an installation's records without an account, by the rules of ``erase(account:)``.
         ///
         /// - Parameter installation: The installation id of the batches.
         /// - Throws: The errors of ``erase(account:)``.
@@ -166,9 +165,9 @@
 
         /// Returns the oldest records in order of receipt. Records whose contents were removed are omitted.
         ///
-        /// The order is as exact as the clocks of the server processes agree. Within an installation, `seq` in the
-        /// records is the exact order. ``StoredAction/sequence`` is the time of receipt in microseconds, which is equal
-        /// for all records of one transaction.
+        /// The order is only as exact as the agreement of the server processes' clocks. Within an installation, `seq`
+        /// in the records is the exact order. ``StoredAction/sequence`` is the time of receipt in microseconds, which
+        /// is equal for all records of one transaction.
         ///
         /// - Parameter limit: The maximum number of records. The default is 1,000.
         /// - Throws: ``PostgreSQLError``.
@@ -222,8 +221,8 @@
             received: Int64
         ) throws(PostgreSQLError) -> [Result<ActionLogStorage, ActionLogQuotaExceeded>] {
             // All transactions lock streams in the same order, which prevents deadlocks. Batches of one stream stay in
-            // order. Erasures lock the rows of batches, so they come last; they may erase records of batches enqueued
-            // after them.
+            // order. Erasures come last, since they lock the rows of batches. An erasure may thus erase records of
+            // batches that were enqueued after it.
             let order = changes.indices.sorted { (changes[$0].order, $0) < (changes[$1].order, $1) }
             let (results, room) = try lane.transaction { connection throws(PostgreSQLError) in
                 var room = try size.room(connection, at: received)
@@ -275,7 +274,8 @@
                 if let refusal { return .failure(refusal) }
             }
             if number == nil {
-                // A refused batch leaves no row. Another server may have created the same row.
+                // The row of the stream is created only now, so that a refused batch leaves no row. Another server may
+                // have created the row meanwhile, so its state is read again.
                 try connection.run(ActionLogStatements.begin, key)
                 (number, byteCount) = try state()
             }

@@ -97,7 +97,7 @@
             }
         }
 
-        /// Returns the first messages of a conversation that were not recorded as published.
+        /// Returns a conversation's first messages that were not recorded as published.
         public func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [ChatMessage] {
             try await run(conversation) { tables throws(PostgreSQLError) in
                 let place = try tables.place(ChatStatements.place)

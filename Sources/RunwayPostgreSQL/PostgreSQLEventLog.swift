@@ -24,7 +24,7 @@
         private let maximumByteCount: Int
         /// Guards the number of bytes that this process has stored since it last counted the bytes of all processes.
         private let uncounted: Mutex<Int>
-        /// Reads events over a separate connection, since appends may wait for those of other processes.
+        /// Reads events over a separate connection, since appends may wait for appends of other processes.
         let reader: PostgreSQLPool
         /// Reads present members over another connection, so that pages and replays do not wait for each other.
         let presenceReader: PostgreSQLPool

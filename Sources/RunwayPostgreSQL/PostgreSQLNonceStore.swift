@@ -78,7 +78,7 @@
                 }
                 let values = names + ["\(nonce.expires.seconds)"]
                 guard try !connection.run(NonceStatements.insert, values).isEmpty else { return .replayed }
-                // Another server may have removed this nonce after use; it first recorded the new expiry limit.
+                // Another server may have removed this nonce after use. Before that, it recorded the new expiry limit.
                 if nonce.expires.seconds < (try Self.memory(connection, names[0])).first {
                     try connection.run(NonceStatements.take, names)
                     return .beforeMemory
@@ -87,7 +87,8 @@
             }
         }
 
-        /// Returns the time from which nonces are known, and the expiry time before which they may have been removed.
+        /// Returns two times: the time from which nonces are known, and the expiry time before which nonces may have
+        /// been removed.
         private static func memory(
             _ connection: PostgreSQLConnection, _ tenant: String
         ) throws(PostgreSQLError) -> (began: Int64, first: Int64) {

@@ -2,7 +2,7 @@
 /// tenant leads every key and predicate.
 ///
 /// To renew the lease of all its members, a process updates only one row. The row of the log is locked before members
-/// are recorded, so that only one of several processes finds that a member is the first, or the last.
+/// are recorded. Of several processes, therefore, only one finds that its member is the first or the last record.
 enum PresenceStatements {
     static let tables = [
         """
@@ -65,11 +65,11 @@ enum PresenceStatements {
         """
     }
 
-    /// Returns those of `count` members that are present under another unexpired lease. A member that is present only
-    /// under expired leases joins again.
+    /// Returns which of `count` members are present under another unexpired lease. A member that is present only under
+    /// expired leases joins again.
     static func lastingOthers(of count: Int) -> String { "\(others(of: count)) AND \(lasts)" }
 
-    /// Returns those of `count` members that are recorded under another lease. A member recorded under an expired lease
+    /// Returns which of `count` members are recorded under another lease. A member recorded under an expired lease
     /// leaves when that record is removed.
     static func others(of count: Int) -> String {
         """

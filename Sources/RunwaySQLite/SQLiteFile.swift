@@ -23,8 +23,8 @@ package enum SQLiteFile {
     /// - Parameters:
     ///   - url: The file, in an existing folder.
     ///   - waitsForDrive: Whether a commit waits for the drive. Otherwise a power loss may undo the last commits.
-    ///   - overwritesRemovedBytes: Whether SQLite overwrites removed bytes, in every build of it. The default is
-    ///     `false`.
+    ///   - overwritesRemovedBytes: Whether SQLite overwrites removed bytes, regardless of the default of its build. The
+    ///     default is `false`.
     ///   - busyTimeout: The seconds to wait for locks of other processes. The default, `nil`, does not wait.
     ///   - observesSuspension: Whether a suspension of the app interrupts transactions (GRDB). The default is `false`.
     ///   - prepare: Prepares the connection.
@@ -94,8 +94,8 @@ extension DatabaseQueue {
 
     /// Moves all commits like ``moveLog()``, but does not wait for other processes that read the file.
     ///
-    /// - Throws: `SQLITE_BUSY` if another process reads. Then only the commits before those that it reads were moved.
-    ///   Or another `DatabaseError`.
+    /// - Throws: `SQLITE_BUSY` if another process reads: then only the commits that precede its read position were
+    ///   moved. Another `DatabaseError` for any other failure.
     package func moveLogWithoutWaiting() throws {
         try writeWithoutTransaction { database in
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
@@ -107,9 +107,9 @@ extension DatabaseQueue {
 
     /// Shrinks a database file if its table is empty and more than ``SQLiteFile/maximumIdlePageCount`` pages are free.
     ///
-    /// Call this function after ``moveLog()``. Removed bytes are overwritten then, so the file system does not receive
-    /// them with the freed space. A file with rows is not shrunk: shrinking moves rows, and would leave copies in the
-    /// freed space. If the function fails, the file has its previous size.
+    /// Call this function after ``moveLog()``. By then, removed bytes are overwritten, so the space that the file
+    /// system receives does not contain them. A file with rows is not shrunk: shrinking moves rows, and would leave
+    /// copies in the freed space. If the function fails, the file has its previous size.
     package func shrink(ifEmpty table: String) {
         try? writeWithoutTransaction { database in
             let isEmpty = try Bool.fetchOne(database, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? false
@@ -124,7 +124,8 @@ extension DatabaseQueue {
 /// Decides when to move a write-ahead log that SQLite can't move by itself, because other processes read at all times.
 /// A pure state machine.
 package struct LogBound: Sendable {
-    /// The size at which the log is moved, in bytes. Without such readers, a log grows to about a quarter of this.
+    /// The size at which the log is moved, in bytes. If no process reads at all times, a log grows to about a quarter
+    /// of this size.
     package static let standardByteCount = 16 << 20
 
     private let byteCount: Int

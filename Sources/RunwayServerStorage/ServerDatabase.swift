@@ -32,7 +32,7 @@ final class ServerDatabase: Sendable {
     /// The minimum time between two checkpoint attempts that readers prevent, since each attempt waits for the drive.
     private let overwriteInterval: Duration
     /// Guards the time of the next attempt to overwrite removed bytes in the write-ahead log or the file; `nil` if no
-    /// bytes are to be overwritten. Also held during checkpoints.
+    /// bytes are to be overwritten. The lock is also held during checkpoints.
     let overwriteTime = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Opens a file, or creates it so that only its user can read it.

@@ -1,8 +1,9 @@
 import HTTPTypes
 import Runway
 
-/// The differences, line by line, between the signature base that a server computed and the base that was signed. For
-/// development: a server discloses its signature base only then (`SignatureRules.explainsRefusals` of `RunwayServer`).
+/// The differences, line by line, between the signature base that a server computed and the base that was signed. Used
+/// only in development, since other servers do not disclose their signature base (`SignatureRules.explainsRefusals` of
+/// `RunwayServer`).
 struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
     struct Line: Sendable, Hashable, CustomStringConvertible {
         /// The component, or the name of a line of a salted digest.

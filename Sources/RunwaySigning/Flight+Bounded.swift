@@ -6,7 +6,7 @@ extension Flight {
     /// cancelled.
     ///
     /// - Parameters:
-    ///   - sending: Whether the request was sent before the work, for the error if the work is abandoned.
+    ///   - sending: Whether the request was sent before the work. If the work is abandoned, the error states this.
     ///   - work: The work to run.
     func runInTime<Value: Sendable>(
         _ sending: SendState, _ work: @escaping @Sendable () async throws(NetworkError) -> Value

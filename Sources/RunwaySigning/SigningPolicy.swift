@@ -5,8 +5,8 @@ public import RunwaySignatures
 
 /// The settings for signing the requests of a service and for verifying its responses.
 ///
-/// The device's clock is corrected by the server's, by at most 24 hours, since a signature with a future time could be
-/// stored and used later. A device whose clock is further off is accepted only with a nonce of the server.
+/// The time of the device's clock is corrected to the server's time, by at most 24 hours: a signature with a later time
+/// could be stored and used then. A device whose clock is further off is accepted only with a nonce of the server.
 public struct SigningPolicy: Sendable {
     /// The maximum correction of the device's clock.
     static let maximumCorrection = Duration.seconds(86_400)
@@ -22,7 +22,7 @@ public struct SigningPolicy: Sendable {
     /// default is 1 MiB; 0 reads no stream into memory. Raise it for larger streams.
     ///
     /// This concerns streams that can be read only once and have no `Content-Digest`, and all streams with a salted
-    /// digest. A larger one fails as `NetworkError.Kind.invalidConfiguration`.
+    /// digest. A stream above the maximum fails as `NetworkError.Kind.invalidConfiguration`.
     public var maximumBufferedByteCount = 1 << 20
 
     /// Creates a policy that signs requests and verifies no responses.
@@ -37,8 +37,8 @@ public struct SigningWay: Sendable {
         case sealedKey(to: Curve25519.KeyAgreement.PublicKey, id: String)
     }
 
-    /// The components that signatures cover, besides those that a server requests. Both lists are computed once; an
-    /// error in them fails every request.
+    /// The components that signatures cover, besides those that a server requests. Each list is computed once. An error
+    /// in a list fails every request that uses it.
     struct Coverage: Sendable {
         let withoutDigest: Result<CoveredComponents, SignatureError>
         let withDigest: Result<CoveredComponents, SignatureError>
@@ -72,8 +72,8 @@ public struct SigningWay: Sendable {
     /// into memory, up to ``SigningPolicy/maximumBufferedByteCount``.
     public static let saltedDigest = SigningWay(format: .saltedDigest)
 
-    /// Signs with a salted digest, and sends its secret encrypted for the server. For registered third parties. The key
-    /// must be a ``RequestKey/init(_:by:)``.
+    /// Signs with a salted digest, and sends the digest's secret encrypted for the server. Use it for registered third
+    /// parties. The key must be created by ``RequestKey/init(_:by:)``.
     ///
     /// - Parameters:
     ///   - serverKey: The public key of the server.

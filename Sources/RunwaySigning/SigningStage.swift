@@ -125,7 +125,7 @@ public struct SigningStage: RequestStage {
         guard response.mayRefuseSignature else { return nil }
         let problem = SignatureProblem(response)
         guard response.head.status == .unauthorized else {
-            // The server does not find a body, a component or an authority as it was signed. Signing again cannot
+            // The server received another body, component or authority than the app signed. Signing again cannot
             // correct this.
             if let problem { throw refusal(response, problem, of: signed, in: flight) }
             return nil
@@ -139,7 +139,7 @@ public struct SigningStage: RequestStage {
         }
         corrections.isRefused = true
         var decision: SigningDecision?
-        // Replaces the nonce of an older refusal, which was used or has aged.
+        // The nonce of the older refusal was used or has aged, so it is replaced.
         corrections.wanted?.nonce = wanted?.nonce
         if problem?.needsNewSignature == true, !corrections.isRepeated {
             corrections.isRepeated = true

@@ -41,7 +41,8 @@ struct ChatMachine: Sendable {
     private var epoch: String?
     private(set) var isConnected = false
     private(set) var isCaughtUp = false
-    /// The reason why the member may not follow the conversation; `nil` if the member may. Otherwise no call is made.
+    /// The reason why the member may not follow the conversation; `nil` if the member may. While it is set, no call is
+    /// made.
     private var exclusion: String?
     /// The reason why the server refuses the pages; `nil` if it does not. While it is set, the machine only fetches a
     /// page after each ``refusalPause``.
@@ -141,8 +142,8 @@ extension ChatMachine {
     }
 
     /// Compares the id of the server's message numbering with the stored one. After the restore of a backup, for
-    /// example, the numbering is new, and the same number may belong to another message. Then the shown messages start
-    /// again, and the marks are discarded.
+    /// example, the numbering is new, and the same number may belong to another message. If the ids differ, the screen
+    /// starts again, and the marks are discarded.
     private mutating func enter(_ epoch: String?) {
         guard let epoch, epoch != self.epoch else { return }
         let isOther = self.epoch != nil
@@ -182,7 +183,8 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Ends the pause if a page brought the missing messages. Lengthens it if the same page would follow at once.
+    /// Ends the pause if a page brought the missing messages. Lengthens it if the next fetch would return the same
+    /// page.
     private mutating func noteProgress(_ page: ChatPage, _ range: ChatRange, from before: Int64?, at now: Duration) {
         switch range {
         case .latest:
@@ -288,7 +290,8 @@ extension ChatMachine {
     ///
     /// - Parameters:
     ///   - state: The stored state.
-    ///   - isCurrent: Whether the stream continues at the cursor of the state. If not, it fetches missing messages.
+    ///   - isCurrent: Whether the stream continues at the cursor of the state. If not, the machine fetches the missing
+    ///     messages.
     mutating func restore(_ state: ChatState, isCurrent: Bool) {
         epoch = state.epoch
         window.restore(state, isCurrent: isCurrent)

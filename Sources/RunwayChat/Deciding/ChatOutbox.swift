@@ -1,10 +1,10 @@
 import Foundation
 import Runway
 
-/// The messages of a member that are not shown as stored yet. A pure state machine: callers pass the time.
+/// This member's messages until they are shown as stored. A pure state machine: callers pass the time.
 ///
-/// Messages are sent one at a time, so that they arrive in the order in which they were written. A later message may be
-/// sent first if the offline queue has an earlier one that it can't send or read.
+/// Messages are sent one at a time, so that they arrive in the order in which they were written. A message may be sent
+/// before an earlier one if the offline queue has the earlier one, and can't send or read it.
 struct ChatOutbox: Sendable {
     private let member: String
     private(set) var drafts: [ChatDraft] = []
@@ -63,7 +63,7 @@ struct ChatOutbox: Sendable {
 }
 
 extension ChatOutbox {
-    /// Ends the call in flight. Returns `false` if it sent another message than `id`.
+    /// Ends the call in flight. Returns `false` if the call sent a message other than `id`.
     mutating func endSending(_ id: UUID) -> Bool {
         guard sending == id else { return false }
         sending = nil
@@ -136,7 +136,7 @@ extension ChatOutbox {
         if message.isFrom(member) { drafts.removeAll { $0.id == message.id } }
     }
 
-    /// Processes that the window has skipped all messages before a number.
+    /// Records that the window has skipped all messages before a number.
     mutating func passedOver(before number: Int64) {
         drafts.removeAll { if case .stored(let stored) = $0.state { stored < number } else { false } }
     }
@@ -157,7 +157,8 @@ extension ChatOutbox {
 }
 
 extension ChatDraft {
-    /// The draft, ready to be sent again if a call with it was in flight, since the outcome of the call is unknown.
+    /// The draft. If a call with it was in flight, the draft is ready to be sent again, since the outcome of the call
+    /// is unknown.
     fileprivate var withoutCall: ChatDraft {
         var draft = self
         if state == .sending { draft.state = .waiting }

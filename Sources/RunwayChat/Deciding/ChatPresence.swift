@@ -9,7 +9,7 @@ struct ChatPresence: Sendable, Hashable, Codable {
 
     init(_ page: ChatPage.Presence) { (run, members) = (page.run, Set(page.members.map { MemberName($0) })) }
 
-    /// Returns at most `maximumCount` members, the first in the order of their names.
+    /// Returns the first `maximumCount` members in the order of their names.
     func limited(to maximumCount: Int) -> ChatPresence {
         guard members.count > maximumCount else { return self }
         var limited = self
@@ -17,8 +17,8 @@ struct ChatPresence: Sendable, Hashable, Codable {
         return limited
     }
 
-    /// Applies a change. If the server has restarted, it does not know which members left before the restart: all other
-    /// members are removed.
+    /// Applies a change. If the server has restarted, all other members are removed, since it does not know which
+    /// members left before the restart.
     mutating func take(_ change: PresenceEvent, upTo maximumCount: Int) {
         if change.run != run { (run, members) = (change.run, []) }
         if !change.isPresent {
@@ -28,7 +28,8 @@ struct ChatPresence: Sendable, Hashable, Codable {
         }
     }
 
-    /// Applies changes again that arrived while this presence was fetched from the same run of the server.
+    /// Applies again the changes that arrived while this presence was fetched, except changes from another run of the
+    /// server.
     mutating func take(_ changes: [PresenceEvent], upTo maximumCount: Int) {
         for change in changes where change.run == run { take(change, upTo: maximumCount) }
     }

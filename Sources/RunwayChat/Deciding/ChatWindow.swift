@@ -10,7 +10,7 @@ struct ChatWindow: Sendable {
     private(set) var first: Int64 = 1
     /// The number up to which every message has arrived; `nil` before the first page.
     private(set) var last: Int64?
-    /// Whether messages may be missing, or marks may have moved, without an event in the stream.
+    /// Whether a page has to be fetched, since the stream may have skipped messages or moved marks.
     var needsPage = false
     /// The number of the first message that the server still has.
     private var serverFirst: Int64 = 1
@@ -72,7 +72,7 @@ extension ChatWindow {
         appendEarly(&outbox)
     }
 
-    /// Removes all shown messages, so that the next one has this number.
+    /// Removes all shown messages. The next message to show is `number`.
     private mutating func begin(at number: Int64, _ outbox: inout ChatOutbox) {
         (messages, keys, hasLoadedOlder) = ([], [], false)
         (first, last) = (number, number - 1)
@@ -129,8 +129,8 @@ extension ChatWindow {
     private mutating func store(early message: ShownMessage) {
         if early[message.number] != nil { return }
         early[message.number] = message
-        // The messages with the greatest numbers are discarded, and fetched again. A page in flight may have been made
-        // before they were stored.
+        // Discards the message with the greatest number. It is fetched again: a page in flight may have been made
+        // before the message was stored.
         if early.count > options.maximumEarlyCount, let greatest = early.keys.max() {
             early[greatest] = nil
             needsPage = true

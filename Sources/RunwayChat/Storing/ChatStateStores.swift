@@ -19,8 +19,8 @@ public final class MemoryChatStateStore: ChatStateStore {
 
 /// Stores each conversation in a file, so that the app can show it at once after the next start.
 ///
-/// A file is replaced atomically. When ``store(_:)`` returns, it survives the end of the app and a loss of power. A
-/// file that can't be read counts as absent: the client fetches the conversation from the server.
+/// A file is replaced atomically. Once ``store(_:)`` has returned, the file survives the end of the app and a loss of
+/// power. A file that can't be read counts as absent: the client fetches the conversation from the server.
 ///
 /// Only the user can read the folder and its files. On Apple's systems they can be read once the device has been
 /// unlocked after a restart, and backups exclude them.

@@ -22,7 +22,8 @@ struct CallAuthorization: Sendable {
 
     /// Returns the value of the `Authorization` field. Asks the user for the password if there is none.
     ///
-    /// - Throws: ``CommandFailure`` if there is no terminal to ask at; `CancellationError`.
+    /// - Throws: ``CommandFailure`` if there is no terminal at which to ask; `CancellationError` if the task is
+    ///   cancelled.
     func fieldValue(for host: String) async throws -> String {
         let secret =
             if let password { password } else { try await Terminal.password("Password for \(name) at \(host): ") }
@@ -31,7 +32,7 @@ struct CallAuthorization: Sendable {
 }
 
 extension CallSession.Result {
-    /// Adds to the error that the server refused the credentials, if it did.
+    /// If the server refused the credentials, adds this cause to the error.
     mutating func nameRefusedCredentials() {
         guard var refusal = error as? NetworkError, refusal.status == .unauthorized,
             record.attempts.last?.headerFields[.authorization] != nil
@@ -45,7 +46,8 @@ extension CallSession.Result {
 enum Terminal {
     /// Asks for a password, and reads it without echo. Echo is on again afterwards, even after an error.
     ///
-    /// - Throws: ``CommandFailure`` if there is no terminal, or its input ends; `CancellationError`.
+    /// - Throws: ``CommandFailure`` if there is no terminal, or its input ends; `CancellationError` if the task is
+    ///   cancelled.
     static func password(_ prompt: String) async throws -> String {
         var descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         // A process without a controlling terminal may still have a terminal as its standard input.

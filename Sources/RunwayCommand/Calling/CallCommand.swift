@@ -150,10 +150,11 @@ struct CallCommand: AsyncParsableCommand {
         return form ? .form(readsStandardInput: !ignoreStdin) : .items(readsStandardInput: !ignoreStdin)
     }
 
-    /// The redaction of the record, which contains bodies, since the output shows the request.
+    /// The redaction of the record. The record contains bodies, since the output shows the request.
     var redaction: Redaction { showSecrets ? .none : Redaction(recordsBodies: true) }
 
-    /// Adds the `Authorization` field of `--auth`. Without `--auth`, adds the session's if the request has none.
+    /// Adds the `Authorization` field of `--auth`. Without `--auth`, adds the field that the session stores, if the
+    /// request has none.
     private func authorize(_ head: inout HTTPRequest, from stored: NamedSession?, host: String) async throws {
         guard let auth else {
             if head.headerFields[.authorization] == nil { head.headerFields[.authorization] = stored?.authorization }

@@ -10,7 +10,8 @@ struct CallLine: Equatable {
     /// The methods that are recognised in capital and small letters, and that shells complete.
     static let knownMethods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .head, .options, .trace]
 
-    /// Parses the words of a command line. The first is a method if it has the form of one, or the second is a URL.
+    /// Parses the words of a command line. The first word is a method if it has the form of one or if the second word
+    /// is a URL.
     ///
     /// - Throws: ``CommandFailure`` that names the problem.
     init(_ words: [String]) throws(CommandFailure) {

@@ -49,7 +49,8 @@ struct CallSession: Sendable {
         network.configure(CalledServer.self) { settings in
             settings.deadline = options.timeout
             guard let signing = options.signing else { return }
-            // `SigningStage` signs only requests to the origin of a service, so the called origin is the service's.
+            // `SigningStage` signs only requests to the origin of a service, so the called origin becomes the origin of
+            // this service.
             settings.environment = "called"
             settings.baseURLs["called"] = signing.origin
         }

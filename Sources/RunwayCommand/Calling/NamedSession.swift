@@ -5,7 +5,8 @@ import RunwaySignatures
 
 /// The session that `--session` names, for calls to one origin.
 ///
-/// Only the user can read its file. Each call replaces the whole file. If two run at the same time, the last wins.
+/// Only the user can read its file. Each call replaces the whole file. If two calls run at the same time, the one that
+/// ends last replaces the other's file.
 struct NamedSession {
     /// The maximum size of a session file: 4 MiB.
     static let maximumByteCount = 4 << 20
@@ -53,8 +54,8 @@ struct NamedSession {
     /// The `Authorization` value for the origin; `nil` if none is stored.
     var authorization: String? { stored.authorization(for: origin) }
 
-    /// Stores the cookies after a call, and its `Authorization` value unless the server refused it. Stores nothing if
-    /// no response arrived.
+    /// Stores the cookies after a call. Also stores the call's `Authorization` value, unless the server refused the
+    /// value. Stores nothing if no response arrived.
     mutating func save(
         _ cookies: [Cookie], after result: CallSession.Result, sent head: HTTPRequest
     ) throws(CommandFailure) {

@@ -34,7 +34,7 @@ enum RequestItem: Equatable {
         case header = ":"
         case file = "@"
 
-        /// The sign that takes the value from the command line instead of a file; `nil` if this sign already does.
+        /// The sign that takes the value from the command line; `nil` if this sign does not read a file.
         var withoutFile: Sign? {
             switch self {
             case .jsonFile: .json
@@ -122,7 +122,7 @@ enum RequestItem: Equatable {
 }
 
 extension JSONError {
-    /// The position and the reason of the error. The message omits the start of the body, which the user has typed.
+    /// The position and the reason of the error. The message omits the start of the body, since the user has typed it.
     fileprivate var place: String {
         var text = column.map { "at character \($0) " } ?? ""
         if let expected { text += "it expects \(expected)" }

@@ -1,6 +1,6 @@
 extension StringProtocol {
     /// The number of terminal columns that the text occupies. A wide character of East Asian scripts or an emoji counts
-    /// two (Unicode Standard Annex 11), a combining mark none, and any other character one.
+    /// as two (Unicode Standard Annex 11), a combining mark as zero, and any other character as one.
     var displayWidth: Int { reduce(0) { $0 + $1.displayWidth } }
 
     /// Returns the text in exactly `columns` columns: truncated with an ellipsis, or padded with spaces.

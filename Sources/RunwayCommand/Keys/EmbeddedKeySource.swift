@@ -3,7 +3,8 @@ import RunwaySignatures
 /// Generates Swift source with a masked key.
 ///
 /// Neither the source nor the compiled program contains the key's text. Both contain random bytes, and the exclusive or
-/// of the text and these bytes. The program combines the two when it uses the key, as can anyone who has the program.
+/// of the text and these bytes. The program combines the two when it uses the key. Anyone who has the program can do
+/// the same.
 struct EmbeddedKeySource {
     let name: String
     let id: String

@@ -68,8 +68,8 @@ extension KeyEntry {
         return record.notBefore.map { now < $0 } == true ? "not yet active" : "expired"
     }
 
-    /// Writes the public key, or with `printsSecret` the private key or secret. Without it, writes nothing for a
-    /// secret.
+    /// Writes the public key. If `printsSecret` is `true`, writes the private key or the secret instead. If it is
+    /// `false`, writes nothing for a secret, which has no public key.
     func writePublicKey(orSecret printsSecret: Bool) throws {
         let text = printsSecret ? signingText : privateKey.map { _ in key }
         guard let text else { return }

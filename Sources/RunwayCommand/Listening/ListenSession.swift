@@ -85,7 +85,7 @@ private final class ConnectionWatch: EventSink {
         var onFailure: (@Sendable () -> Void)?
     }
 
-    /// Guards whether a connection succeeded, and the failure of the first one.
+    /// Guards whether a connection succeeded, and the failure of the first connection.
     private let state = Mutex(State())
 
     /// The reason why the first connection failed; `nil` if it succeeded.

@@ -2,7 +2,7 @@ import Runway
 import RunwayDemo
 
 /// The report of a demo in 80 columns. Each part has the user's action, some rows of the screen, and the requests that
-/// it cost with the reason. The totals and the table of addresses follow.
+/// the action caused, with the reason. The totals and the table of addresses follow.
 struct DemoStory {
     private static let columns = 80
     private let report: DemoReport

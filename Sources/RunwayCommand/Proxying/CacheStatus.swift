@@ -3,7 +3,7 @@ import Runway
 
 /// Describes how the proxy's cache handled a request, as a `Cache-Status` field (RFC 9211).
 struct CacheStatus {
-    /// The field. It follows the ones of caches that are closer to the origin (RFC 9211 §2).
+    /// The field. It follows the `Cache-Status` fields of caches that are closer to the origin (RFC 9211 §2).
     let field: HTTPField?
 
     /// - Parameters:

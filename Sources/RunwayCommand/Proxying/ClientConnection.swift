@@ -97,7 +97,7 @@ final class ClientConnection: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
         context.fireChannelReadComplete()
-        // Nobody else reads now. Without a read, the client's disconnect would not be noticed.
+        // No other code reads now. Without a read, the client's disconnect would not be noticed.
         if isClosing { context.read() }
     }
 

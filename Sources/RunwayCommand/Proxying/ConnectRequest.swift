@@ -33,7 +33,7 @@ struct ConnectRequest: Equatable {
 
     /// Parses the head if it is complete.
     ///
-    /// - Parameter count: The number of bytes of earlier reads, which do not complete the head.
+    /// - Parameter count: The number of bytes that earlier reads returned. These bytes do not complete the head.
     /// - Throws: The response to a head that is malformed, or larger than ``ProxyChannel/maximumHeadByteCount``.
     static func read(_ bytes: [UInt8], after count: Int) throws(Refusal) -> Progress {
         guard let end = bytes[max(0, count - Self.end.count + 1)...].firstRange(of: end) else {

@@ -39,7 +39,7 @@ struct ForwardTargets: Sendable {
         self.allowsLocal = allowsLocal
     }
 
-    /// Returns the addresses of a host that the proxy may connect to, at least one.
+    /// Returns the addresses to which the proxy may connect for a host, at least one.
     ///
     /// - Throws: ``ForbiddenTarget`` if no address is allowed, `LookupError`, or the system's error if it can't list
     ///   the network interfaces.

@@ -22,7 +22,7 @@ struct ProxyChannel: HTTPChannelHandler {
     let address: ListeningAddress
     /// The host names that clients may use for the proxy, in addition to its address.
     let allowedHosts: [String]
-    /// The maximum time in which a client sends nothing.
+    /// The maximum time for which a client may send nothing.
     let clientTimeout: TimeAmount
 
     func setup(

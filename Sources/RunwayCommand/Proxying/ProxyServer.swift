@@ -16,7 +16,7 @@ struct ProxyServer: Sendable {
     let allowedHosts: [String]
     /// The tunnels of a forward proxy; `nil` for a reverse proxy.
     let tunnels: Tunnels?
-    /// The maximum time in which a client sends nothing.
+    /// The maximum time for which a client may send nothing.
     let clientTimeout: TimeAmount
 
     /// The maximum number of client connections. Further clients wait until a connection ends.

@@ -71,7 +71,7 @@ struct Refusal: Error, Sendable {
 
     /// The response to bytes that are not a valid request.
     ///
-    /// - Parameter unknownMethod: The method, if nothing else is invalid.
+    /// - Parameter unknownMethod: The method, if the parser does not know it and nothing else is invalid.
     init(_ error: HTTPParserError, unknownMethod: String?) {
         switch error {
         case .headerOverflow:

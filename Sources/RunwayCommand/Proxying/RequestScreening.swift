@@ -118,8 +118,8 @@ struct RequestScreening: Sendable {
         return try RequestAuthority(authority)
     }
 
-    /// Whether a request names this proxy or its origin, on any port. Otherwise a web page could reach the proxy under
-    /// a host name that the page's owner controls. Web pages can't send a request without an authority.
+    /// Whether a request names this proxy or its origin, on any port. Without this check, a web page could reach the
+    /// proxy under a host name that the page's owner controls. Web pages can't send a request without an authority.
     private func isOwn(_ authority: RequestAuthority?, _ origin: CallTarget) -> Bool {
         guard let authority else { return true }
         let own = [address.host, origin.host, localAddress].compactMap(\.self) + allowedHosts
@@ -140,8 +140,8 @@ struct RequestScreening: Sendable {
 }
 
 extension String {
-    /// Whether the text may be a request target (RFC 9112 §3.2), which means that all other characters are
-    /// percent-encoded.
+    /// Whether the text may be a request target (RFC 9112 §3.2). All characters that a target may not contain have to
+    /// be percent-encoded.
     ///
     /// Some characters are allowed although RFC 3986 requires percent-encoding, since browsers send them: `[]{}|^`, the
     /// backtick, a percent sign that begins no escape, and the backslash in a query.

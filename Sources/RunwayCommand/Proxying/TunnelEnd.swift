@@ -82,7 +82,8 @@ final class TunnelEnd: ChannelDuplexHandler {
         if !mustRead { context.read() }
     }
 
-    /// Closes the sending half after all written bytes. Closes the connection if its receiving half is closed, too.
+    /// Closes the sending half after all written bytes are sent. Closes the connection if its receiving half is closed,
+    /// too.
     private func endOutput() {
         guard let context else { return }
         let mode: CloseMode = isInputClosed ? .all : .output
@@ -92,7 +93,7 @@ final class TunnelEnd: ChannelDuplexHandler {
         }
     }
 
-    /// Closes the connection after all written bytes.
+    /// Closes the connection after all written bytes are sent.
     private func end() {
         partner = nil
         isInputClosed = true

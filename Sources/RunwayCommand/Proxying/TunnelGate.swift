@@ -2,11 +2,11 @@ import NIOCore
 import NIOPosix
 import Runway
 
-/// An event: the connection is for a tunnel, so that no HTTP request follows.
+/// The event that a connection is for a tunnel: no HTTP request follows.
 struct TunnelRequested {}
 
-/// Opens the tunnels that clients of a forward proxy request. It is before the HTTP parser, and passes the bytes of
-/// other connections on.
+/// Opens the tunnels that clients of a forward proxy request. The handler is before the HTTP parser, and passes on the
+/// bytes of connections without a tunnel.
 ///
 /// Only the first request of a connection can open a tunnel. The proxy forwards the bytes of the tunnel unread.
 final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
@@ -27,7 +27,8 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
 
     private let tunnels: Tunnels
     private var state = State.reading
-    /// The bytes that were read before the tunnel opened or the bytes were passed on, without the CONNECT request.
+    /// The bytes that wait until the tunnel opens, or until they are passed on. The CONNECT request is removed from
+    /// them.
     private var early: [UInt8] = []
 
     init(_ tunnels: Tunnels) { self.tunnels = tunnels }
@@ -102,7 +103,7 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
         state = .open
         let (client, server) = (TunnelEnd(), TunnelEnd())
         do {
-            // The client may close its sending half and still receive. So may the server.
+            // The client may close its sending half and still receive. The server may do so, too.
             try context.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
             try context.pipeline.syncOperations.addHandler(client, position: .before(self))
             try upstream.pipeline.syncOperations.addHandler(server)

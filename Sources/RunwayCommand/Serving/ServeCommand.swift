@@ -158,7 +158,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Serves a route that receives action logs, and stores them at `place`.
     private func receive(_ place: LogPlace) async throws {
-        // Memory for 32 batches of the maximum size, so that a small machine suffices.
+        // Limits the memory to 32 batches of the maximum size, so that a small machine suffices.
         BodyCollector.shared.maximumTotalByteCount = 32 << 20
         let (sink, close) = try await place.open()
         try await receive(in: sink, endingBy: close)

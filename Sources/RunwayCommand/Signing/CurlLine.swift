@@ -166,7 +166,7 @@ private struct CurlReader {
         return RequestInput(head: head, body: body ?? [])
     }
 
-    /// Throws if curl, or some version of it, would change the URL before it sends it.
+    /// Throws if any version of curl would change the URL before sending it.
     private func check(_ url: String, _ target: CallTarget) throws(CommandFailure) {
         let authorityAndTarget = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
         let written = authorityAndTarget.prefix { $0 != "#" }.drop { $0 != "/" && $0 != "?" }

@@ -92,8 +92,8 @@ struct KeySource: Sendable {
         return entry
     }
 
-    /// Returns the keys that verify. The key of a PEM file or a secret has the identifier `id`. If `id` is `nil`, it
-    /// matches every identifier.
+    /// Returns the keys that verify signatures. The key of a PEM file or a secret has the identifier `id`. If `id` is
+    /// `nil`, that key matches every identifier.
     func directory(id: String?) throws(CommandFailure) -> any KeyDirectory {
         do throws(KeyFileError) {
             var records: [KeyRecord] = []
@@ -106,7 +106,7 @@ struct KeySource: Sendable {
     }
 }
 
-/// A directory with one key. If its identifier is unknown, it matches every identifier.
+/// A directory with one key. A key without an identifier matches every identifier.
 private struct BareKey: KeyDirectory {
     let id: String?
     let key: VerificationKey

@@ -7,8 +7,8 @@ import RunwayStreams
 import RunwayTesting
 import RunwayTransport
 
-/// Kills two servers of a conversation at random moments while two members write, each through another server. Checks
-/// that both members see every message once, and in the same order.
+/// Kills two servers of a conversation at random moments while two members write, each through a different server.
+/// Checks that both members see every message once, and in the same order.
 ///
 /// Then kills one server for good, and checks which of its members stay present.
 struct ChatCrash: AsyncParsableCommand {
@@ -93,8 +93,8 @@ struct ChatCrash: AsyncParsableCommand {
 
     private typealias ChatServer = (process: ChildProcess, port: Int)
 
-    /// The maximum time for which the members of a killed server stay present. It is the grace period, 20 s until their
-    /// lease has ended and is removed, and 10 s for a busy machine.
+    /// The maximum time for which the members of a killed server stay present. It is the sum of the grace period, 20 s
+    /// in which their lease ends and is removed, and 10 s for a busy machine.
     private static let maximumPresence = ChatServerProcess.presenceGrace + .seconds(30)
 
     /// Kills a server with two members: the first writer, who moves to the other server, and eve, who does not connect

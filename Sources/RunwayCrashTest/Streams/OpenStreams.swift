@@ -114,7 +114,7 @@ private enum ManyStreams: APIService {
     static let environments: [ServiceEnvironment: String] = [:]
     static let deadline = Duration.seconds(120)
     static let perConnection = 100
-    /// The last words of a client report without lost connections and events.
+    /// The end of a client's report if no connection and no event was lost.
     static let success = ", 0 reconnections, 0 events lost"
 
     static func network(port: String, authority: String) throws -> (NetworkLayer, NIOTransport) {
@@ -173,7 +173,7 @@ struct OpenClientsProcess: AsyncParsableCommand {
     @Option var authority: String
     @Option var connections: Int
     @Option var events: Int
-    /// The seconds after the opening until which the last event has to arrive.
+    /// The number of seconds after the opening of the streams within which the last event has to arrive.
     @Option var limit: Double
 
     func run() async throws {

@@ -18,7 +18,7 @@
         }
     }
 
-    /// Rentals that match the user's filter. A new filter replaces the call with the previous one.
+    /// Rentals that match the user's filter. A call with a new filter replaces the call with the previous filter.
     struct RentalList: Endpoint {
         static let service = RentalService.self
         static let overlap = OverlapPolicy.cancelRunning

@@ -62,8 +62,8 @@
     }
 
     extension Verdict {
-        /// Creates the verdict on a response without an envelope. A status that is not a success decides. Otherwise the
-        /// response is invalid, since the envelope is missing.
+        /// Creates the verdict on a response without an envelope. If the status is not a success, the status decides.
+        /// Otherwise the response is invalid, since the envelope is missing.
         fileprivate init(status: HTTPResponse.Status, headerFields: HTTPFields, malformed rawData: RawData?) {
             self.init(status: status, headerFields: headerFields)
             guard self == .fine, let rawData else { return }

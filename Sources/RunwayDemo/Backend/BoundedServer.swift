@@ -8,7 +8,7 @@
     package import RunwayServer
 
     /// A server that limits its connections, and closes all of them at once when it stops. With TLS it serves HTTP/2
-    /// and HTTP/1.1, and otherwise HTTP/1.1.
+    /// and HTTP/1.1, and without TLS only HTTP/1.1.
     package struct BoundedServer<Responder: HTTPResponder>: Sendable
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         private let responder: Responder

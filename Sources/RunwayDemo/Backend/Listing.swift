@@ -1,7 +1,7 @@
 #if Command
     /// One property in the backend, before it is converted to a team's format.
     struct Listing: Sendable, Equatable {
-        /// The market of a listing. The raw value begins the team's paths, and the names of its keys.
+        /// The market of a listing. The team's paths, and the names of its keys, begin with the raw value.
         enum Kind: String, CaseIterable, Sendable {
             case secondHand = "esf"
             case rental = "zf"

@@ -16,7 +16,7 @@
         func measureAll() async throws {
             let report = try await HostProbe(configuration: configuration, timeout: probeTimeout)
                 .run(NearbyService.host, port: port)
-            // The lookup of the name adds its addresses to the listed ones.
+            // The lookup of the host's name adds further addresses to the listed ones.
             let listed = report.entries.filter { $0.source == .listed }
             let texts = listed.map { "\($0.address) \($0.failure ?? $0.total?.text ?? "")" }
             rows.append(
@@ -55,8 +55,8 @@
             try await step("The nearest refuses every connection", shouldWin: .middle) {
                 try await call(NearbyHomes(city: "shenzhen"))
             } why: { [self] wire in
-                // While the address was silent, a new connection may have been needed. Then the transport suspects the
-                // address already, and does not dial it.
+                // If a new connection was needed while the address was silent, the transport already suspects the
+                // address, and does not dial it.
                 guard wire.dialed.contains(where: { $0.address == near }) else {
                     return "\(near) was silent, and comes after the others; the next nearest has taken its place"
                 }

@@ -5,8 +5,8 @@
     extension DemoSession {
         /// Plays parts of the demo, in their order.
         ///
-        /// - Parameter parts: The parts. ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``,
-        ///   ``DemoPart/train`` and ``DemoPart/chat`` are separate tours.
+        /// - Parameter parts: The parts to play, except ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``,
+        ///   ``DemoPart/train`` and ``DemoPart/chat``, which are separate tours.
         func play(_ parts: [DemoPart]) async throws {
             for part in parts {
                 self.part = part
@@ -82,7 +82,7 @@
             gate.close()
         }
 
-        /// Records that a call was made without a manager, and its expected outcome.
+        /// Records a call that was made without a manager, and its expected outcome.
         func callWithoutManager(shouldBe verdict: String) {
             expected.append(Expectation(verdict: verdict, lands: false))
         }
@@ -114,7 +114,7 @@
         }
     }
 
-    /// Checks in scenes.
+    /// The checks that scenes make.
     extension DemoSession {
         func note(_ problem: String) {
             problems.append("\(scenes.last?.title ?? ""): \(problem)")

@@ -5,7 +5,7 @@
     /// The clock with which the demo's backend delays responses. Its time stands still, so a delayed response waits
     /// until the session opens the gate.
     ///
-    /// In this way the session decides the order of events, and not the speed of the machine.
+    /// The order of events thus depends on the session, and not on the speed of the machine.
     final class ResponseGate: Clock, Sendable {
         let now = ContinuousClock.now
         let minimumResolution = Duration.zero

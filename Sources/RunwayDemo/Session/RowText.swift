@@ -3,7 +3,8 @@
 
     /// The expected text of a listing's row, computed from the listing and not from a response.
     ///
-    /// Backend, reformer and row view compute the same text together. This computation finds a mistake that they share.
+    /// The backend, the reformer and the row view produce the shown text together. The separate computation here
+    /// reveals a mistake that they share.
     extension Listing {
         var rowText: String {
             let (id, price) =

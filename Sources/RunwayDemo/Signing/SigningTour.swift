@@ -132,8 +132,8 @@
             }
         }
 
-        /// Signs with a clock that is an hour slow. The refusal contains the server's time, with which the stage signs
-        /// again.
+        /// Signs with a clock that is an hour slow. The refusal contains the server's time. The stage then signs again
+        /// with this time.
         private func callWithSlowClock() async {
             let clock = LayerClock(ContinuousClock()) { Date(timeIntervalSinceNow: -3_600) }
             let device = layer("slow", device, clock: clock)
@@ -144,7 +144,8 @@
             }
         }
 
-        /// Replaces the key while calls are made. The server accepts both for a time, and then refuses the old one.
+        /// Replaces the key while calls are made. The server accepts both keys for a time, and then refuses the old
+        /// one.
         private func rotate(_ oldKey: String, under app: NetworkLayer) async {
             let enrolment = enrolment(app)
             let before = backend.orders.byKey

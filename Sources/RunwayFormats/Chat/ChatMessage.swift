@@ -164,7 +164,7 @@ public struct ChatPage: Sendable, Hashable {
         presence = Presence(run: run, members: json["present"].elements.compactMap(\.string))
     }
 
-    /// The page as JSON. With the last message, it contains the marks and the present members, too.
+    /// The page as JSON. If the page has the last message, the JSON also contains the marks and the present members.
     package var json: [UInt8] {
         JSONWriter.object { writer in
             writer.member("epoch", epoch)

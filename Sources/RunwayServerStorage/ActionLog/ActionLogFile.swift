@@ -75,7 +75,7 @@ public struct ActionLogFile: Sendable {
         }
     }
 
-    /// Returns records in the order of storage. Damaged records, and those whose contents were removed, are omitted.
+    /// Returns records in the order of storage. Omits damaged records and records whose contents were removed.
     ///
     /// - Parameters:
     ///   - sequence: The `StoredAction/sequence` after which to begin. The default, 0, begins with the first record.

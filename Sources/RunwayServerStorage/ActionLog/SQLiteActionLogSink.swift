@@ -94,8 +94,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// - Throws: ``ServerStorageError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)`` does.
     public func erase(account: String) async throws { try await erase(.account(account)) }
 
-    /// Removes the contents of the records of an installation that have no account, by the rules of
-    /// ``erase(account:)``.
+    /// Removes the contents of an installation's records without an account, by the rules of ``erase(account:)``.
     ///
     /// - Parameter installation: The installation id of the batches.
     /// - Throws: The errors of ``erase(account:)``.
@@ -132,14 +131,15 @@ public final class SQLiteActionLogSink: ActionLogErasing {
             among: "TRUE", where: "received < ?1 AND name IS NOT NULL", date.milliseconds, in: database)
     }
 
-    /// Removes the contents of stored records. Each transaction examines 1,000 records, or fewer with 1 MiB together.
-    /// Batches can thus be stored in between, the write-ahead log stays short, and the reserved space suffices on a
-    /// full disk. The removed bytes are overwritten at the end; if no candidate is found, nothing is written.
+    /// Removes the contents of stored records. Each transaction examines 1,000 records, or fewer if their contents
+    /// reach 1 MiB. Batches can thus be stored in between, the write-ahead log stays short, and the reserved space
+    /// suffices on a full disk. The removed bytes are overwritten at the end; if no candidate is found, nothing is
+    /// written.
     ///
     /// - Parameters:
     ///   - candidates: Selects the records to examine by an index.
     ///   - condition: Selects which of them to erase. The default is all.
-    ///   - value: The parameter `?1` of both.
+    ///   - value: The parameter `?1` of both conditions.
     private static func removeContents(
         among candidates: String, where condition: String = "TRUE", _ value: any DatabaseValueConvertible,
         in database: ServerDatabase
@@ -161,7 +161,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                 var (last, byteCount, removed) = (Int64?.none, 0, [Data: Int]())
                 while byteCount < maximumErasedByteCount, let row = try rows.next() {
                     last = try row.value(0)
-                    // A damaged row is also removed; it is subtracted from no installation.
+                    // A damaged row is also removed, but its size is subtracted from no installation.
                     guard Bool.fromDatabaseValue(row[3]) == true, let contents = Int.fromDatabaseValue(row[2]),
                         let installation = Data.fromDatabaseValue(row[1])
                     else { continue }

@@ -116,7 +116,7 @@ public final class SQLiteChatStore: ChatStore {
         return page
     }
 
-    /// Returns the first messages of a conversation that were not recorded as published.
+    /// Returns a conversation's first messages that were not recorded as published.
     public func unpublished(in conversation: String, upTo maximumCount: Int) async throws -> [ChatMessage] {
         guard case .messages(let messages) = try await perform(.unpublished(conversation, maximumCount)) else {
             throw CancellationError()

@@ -98,10 +98,10 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     /// - Parameters:
     ///   - file: The SQLite file.
     ///   - maximumCount: The maximum number of keys; a full store refuses every claim. The default is one million.
-    ///   - maximumByteCount: The maximum size of the responses in bytes; every claim is refused while it is reached.
-    ///     The default is 4 GiB.
+    ///   - maximumByteCount: The maximum size of the responses in bytes. A store that has reached it refuses every
+    ///     claim. The default is 4 GiB.
     ///   - share: The share of both limits that one principal may use: a fraction, from 0 to 1, of the space that the
-    ///     others leave. The default is a tenth.
+    ///     other principals leave free. The default is a tenth.
     ///   - limits: Limits for pending requests and for requests that are committed together.
     /// - Throws: ``ServerStorageError``.
     public init(

@@ -114,8 +114,8 @@ public final class SQLiteNonceStore: NonceStore {
         let (began, first, count): (Int64, Int64, Int) = (
             try memory.value(0), try memory.value(1), try memory.value(2)
         )
-        // Nonces created before `began` were not recorded. Those that expire before `first` may have been removed after
-        // use, even if the clock was set back since.
+        // Nonces created before `began` were not recorded. Nonces that expire before `first` may have been removed
+        // after use, even if the clock was set back since.
         if nonce.created.seconds < began { return .beforeStart(UnixTime(seconds: began)) }
         if nonce.expires.seconds < max(first, now) { return .beforeMemory }
         let isUsed = try Bool.fetchOne(

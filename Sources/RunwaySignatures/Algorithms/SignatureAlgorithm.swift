@@ -27,7 +27,8 @@ public struct SignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
     /// ``saltedSHA256``.
     public static let saltedMD5 = SignatureAlgorithm(known: "runway-digest-md5")
 
-    /// Creates the algorithm with a name. Returns `nil` if the name is neither in ``all`` nor that of a salted digest.
+    /// Creates the algorithm with a name. Returns `nil` if the name is neither in ``all`` nor the name of a salted
+    /// digest.
     public init?(name: String) {
         let known = Self.all + [.saltedSHA256, .saltedMD5]
         guard let algorithm = known.first(where: { $0.name == name }) else { return nil }

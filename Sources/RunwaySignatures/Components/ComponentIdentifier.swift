@@ -118,8 +118,8 @@ extension ComponentIdentifier {
     /// The same field, parsed as a structured field and serialised strictly, so that its whitespace may change in
     /// transit (RFC 9421 §2.1.1).
     public var strict: ComponentIdentifier { adding(.strict) }
-    /// The same field, with each line as a byte sequence (RFC 9421 §2.1.3). For fields whose lines cannot be joined or
-    /// are not ASCII.
+    /// The same field, with each line as a byte sequence (RFC 9421 §2.1.3). Use it for fields whose lines cannot be
+    /// joined or are not ASCII.
     public var asBytes: ComponentIdentifier { adding(.bytes) }
 
     /// One member of a field that is a Dictionary (RFC 9421 §2.1.2).

@@ -13,8 +13,8 @@ extension SignatureContext {
         return base.bytes
     }
 
-    /// Returns the signature base without lines for components that the message does not have. For comparison with the
-    /// signer's signature base.
+    /// Returns the signature base without lines for components that the message does not have. Use it for a comparison
+    /// with the signer's signature base.
     package func availableBase(for parameters: SignatureParameters) -> [UInt8] {
         var base = SignatureBase(context: self)
         for component in parameters.components.identifiers {
@@ -67,7 +67,7 @@ private struct SignatureBase {
         } else {
             try appendField(component)
         }
-        // Valid are printable characters and spaces; in fields, also tabs (RFC 9421 §2.1, §2.2).
+        // Printable characters and spaces are valid, and in fields also tabs (RFC 9421 §2.1, §2.2).
         let isValid = bytes.withUnsafeBufferPointer { bytes in
             UnsafeBufferPointer(rebasing: bytes[start...]).allSatisfy {
                 (0x20...0x7E).contains($0) || $0 == 0x09 && !isDerived

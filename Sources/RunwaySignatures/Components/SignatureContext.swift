@@ -3,14 +3,15 @@ public import HTTPTypes
 /// The message that a signature covers, and the related values from which its components are derived: the "signature
 /// context" of RFC 9421 §1.1.
 ///
-/// The request's `scheme` and `authority` must be those that the client used: a server behind a proxy sets the public
-/// ones before it creates a context. Its `path` must be the bytes that were sent, with the query.
+/// The request's `scheme` and `authority` must be the ones that the client used. A server behind a proxy therefore sets
+/// the public scheme and authority before it creates a context. The request's `path` must be the bytes that were sent,
+/// with the query.
 public struct SignatureContext: Sendable {
     /// The message that is signed.
     public enum Message: Sendable {
         /// A request is signed.
         case request(HTTPRequest)
-        /// A response is signed, which belongs to a request.
+        /// A response to the associated request is signed.
         case response(HTTPResponse, to: HTTPRequest)
     }
 
@@ -18,7 +19,7 @@ public struct SignatureContext: Sendable {
     public let message: Message
     /// The trailer section of the signed message; `nil` if it has no trailer section, or it was not received yet.
     public var trailerFields: HTTPFields?
-    /// The trailer section of the request to a signed response; `nil` if it has none.
+    /// The trailer section of the request that belongs to a signed response; `nil` if the request has none.
     public var requestTrailerFields: HTTPFields?
     /// The types of structured fields that may be covered with ``ComponentIdentifier/strict``, by lowercase field name.
     public var structuredFieldTypes: [String: StructuredFieldType]

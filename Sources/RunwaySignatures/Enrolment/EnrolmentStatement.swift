@@ -9,7 +9,7 @@ import Foundation
 public struct EnrolmentStatement: Sendable, Hashable {
     /// The public authority of the server, in lower case and without the default port.
     public let authority: String
-    /// The account for which the key is enrolled, by the server's name for it.
+    /// The account for which the key is enrolled, under the name that the server uses.
     public let account: String
     /// The identifier of the device, which the app chooses.
     public let device: String

@@ -90,8 +90,8 @@ package struct KeyEnrolmentPlan: Sendable {
     ///   - own: All keys of the new key's owner.
     ///   - replaced: The identifier of the key to replace, or `nil`.
     ///   - overlap: The time for which the replaced key stays valid.
-    ///   - maximum: The maximum number of other valid keys of the owner, and of stored keys that have expired or were
-    ///     replaced.
+    ///   - maximum: The maximum number of the owner's other valid keys. It is also the maximum number of the owner's
+    ///     stored keys that have expired or were replaced.
     ///   - now: The time of the enrolment.
     package init(
         _ record: KeyRecord, present: KeyRecord?, own: [KeyRecord], replacing replaced: String?, overlap: Duration,

@@ -12,8 +12,8 @@ public final class InMemoryKeyDirectory: KeyDirectory {
 
     /// Returns the record of a key, or `nil` if the identifier is unknown.
     ///
-    /// For an unknown identifier, it reads another record and compares another identifier, so that the work is the
-    /// same.
+    /// For an unknown identifier, the function reads another record and compares another identifier, so that the work
+    /// is the same.
     public func record(forKeyID id: String) -> KeyRecord? {
         let id = ExactText(id)
         return records.withLock { records in

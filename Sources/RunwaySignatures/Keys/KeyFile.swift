@@ -23,7 +23,7 @@ package struct KeyFile: Sendable {
         guard [geteuid(), 0].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
             throw KeyFileError(reason: "the file belongs to another user, or other users can write it")
         }
-        // Limited, since the file may grow while it is read.
+        // The read is limited, since the file may grow while it is read.
         guard let data = try? handle.read(upToCount: Self.maximumBytes + 1) ?? Data() else {
             throw KeyFileError(reason: "the file cannot be read")
         }
@@ -87,8 +87,8 @@ package struct KeyEntry: Codable, Sendable {
     /// The time until which signatures are accepted, in seconds since 1970.
     package var notAfter: Int64?
     package var revoked: Bool?
-    /// Components that signatures must cover in addition to those of the verifier's policy. Each is a name or an
-    /// identifier as in `Signature-Input`.
+    /// Components that signatures must cover in addition to the components of the verifier's policy. Each is a name or
+    /// an identifier as in `Signature-Input`.
     package private(set) var covers: [String]?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
@@ -105,7 +105,7 @@ package struct KeyEntry: Codable, Sendable {
         (self.id, alg, self.owner, key) = (id, algorithm.name, owner, publicKey)
     }
 
-    /// Sets the components that signatures must cover in addition to those of the verifier's policy.
+    /// Sets the components that signatures must cover in addition to the components of the verifier's policy.
     package mutating func require(_ components: [ComponentIdentifier]) {
         covers = components.isEmpty ? nil : components.map { $0.parameters.isEmpty ? $0.name : $0.serialized }
     }

@@ -17,7 +17,7 @@ public struct KeyRecord: Sendable {
     public var notAfter: UnixTime?
     /// Whether the key is revoked, so that all its signatures are refused.
     public var isRevoked = false
-    /// Components that signatures by the key must cover in addition to those of the verifier's policy.
+    /// Components that signatures by the key must cover in addition to the components of the verifier's policy.
     public var requiredComponents: [ComponentIdentifier] = []
 
     /// Creates the record of a key. By default, the key is always valid.

@@ -27,7 +27,7 @@ struct PSSKeyStructure {
     private static let sha512: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 3]
 
     /// Returns whether parameters permit SHA-512 with a salt of 64 bytes, as RFC 9421 §3.3.1 requires. The salt length
-    /// of a key is the minimum (RFC 4055 §3.3); an absent hash means SHA-1.
+    /// in a key's parameters is a minimum (RFC 4055 §3.3); an absent hash means SHA-1.
     private static func allowSHA512(_ parameters: ASN1Node) -> Bool {
         let isAllowed = try? DER.sequence(parameters, identifier: .sequence) { nodes in
             let hash = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) {

@@ -38,16 +38,16 @@ struct SignatureLimits: Sendable {
     var maximumSignatures = 8
     /// The maximum number of components that one signature covers.
     var maximumComponents = 64
-    /// The maximum number of parameters in a field, of all its signatures and components.
+    /// The maximum number of parameters in a field, counted over all its signatures and components.
     var maximumParameters = 256
 }
 
 extension HTTPFields {
     /// Returns the signatures of a message, in the order of `Signature-Input` (RFC 9421 §4).
     ///
-    /// Returns an empty array if the message has neither of the two fields. Throws a ``SignatureError`` if a field is
-    /// malformed or too large, if a label occurs twice, or if a label is in only one of the fields. Each field may have
-    /// 8 KiB, 8 signatures, 64 components per signature, and 256 parameters.
+    /// Returns an empty array if the message has neither `Signature-Input` nor `Signature`. Throws a ``SignatureError``
+    /// if a field is malformed or too large, if a label occurs twice, or if a label is in only one of the fields. Each
+    /// field may have 8 KiB, 8 signatures, 64 components per signature, and 256 parameters.
     public func signatures() throws(SignatureError) -> [LabelledSignature] { try signatures(within: SignatureLimits()) }
 
     func signatures(within limits: SignatureLimits) throws(SignatureError) -> [LabelledSignature] {

@@ -20,7 +20,8 @@ public struct SignatureParameters: Sendable, Hashable {
     public let keyID: String?
     /// The application or protocol that the signature is for; `nil` if the parameter is absent.
     public let tag: String?
-    /// The serialised parameters: the value of `@signature-params`, and of the label in `Signature-Input`.
+    /// The serialised parameters: the value of `@signature-params`, and the value of the signature's label in
+    /// `Signature-Input`.
     public let serialized: String
 
     /// Creates parameters. Throws a ``SignatureError`` if a string has characters other than printable ASCII.

@@ -14,7 +14,7 @@ public struct SignatureRequest: Sendable, Hashable {
     /// The nonce that the signature must have; `nil` if none is requested.
     public var nonce: String?
     /// The required algorithm; `nil` if the field names none or an unknown one. ``namesUnknownAlgorithm`` distinguishes
-    /// the two.
+    /// the two cases.
     public var algorithm: SignatureAlgorithm?
     /// Whether the field names an unknown algorithm, so that the request cannot be satisfied.
     public let namesUnknownAlgorithm: Bool

@@ -6,7 +6,7 @@ public struct DPoPRules: Sendable {
     /// The maximum time by which a proof's creation may be in the future.
     var clockTolerance = Duration.seconds(30)
     /// Issues the nonces that proofs must have. The default, `nil`, requires none. With nonces, the age of a proof is
-    /// that of its nonce, regardless of the client's clock (§8).
+    /// the age of its nonce, regardless of the client's clock (§8).
     public var nonces: ServerNonces?
 
     /// Creates rules with the default values.
@@ -16,7 +16,7 @@ public struct DPoPRules: Sendable {
     /// missing nonce, and with other responses to renew it.
     public func issueNonce(at now: UnixTime) -> String? { nonces?.issue(at: now, for: Self.purpose) }
 
-    /// Returns the creation time of a proof, by the server's clock if it has a nonce.
+    /// Returns the creation time of a proof. If the proof has a nonce, the time is by the server's clock.
     func issued(_ claims: DPoPClaims, at now: UnixTime) throws(DPoPRefusal) -> UnixTime {
         guard let nonces else {
             guard claims.issued <= now + clockTolerance, now <= claims.issued + maximumAge else {

@@ -16,7 +16,7 @@ public struct CanonicalRequest: Sendable, Hashable {
     /// - Parameters:
     ///   - request: The request, with the content type that is sent.
     ///   - body: The whole body; empty for a request without a body. If the content type is
-    ///     `application/x-www-form-urlencoded`, both its bytes and its parameters are covered.
+    ///     `application/x-www-form-urlencoded`, both the bytes and the parameters of the body are covered.
     ///   - time: The time when the digest is made.
     ///   - nonce: 16 random bytes.
     public init(_ request: HTTPRequest, body: [UInt8], time: UnixTime, nonce: [UInt8]) throws(SignatureError) {
@@ -54,7 +54,8 @@ public struct CanonicalRequest: Sendable, Hashable {
         return String(decoding: type, as: UTF8.self).lowercased() == "application/x-www-form-urlencoded"
     }
 
-    /// Returns the parameters sorted by name. Equal names retain their order, since it decides which one a server uses.
+    /// Returns the parameters sorted by name. Parameters with equal names retain their order, since the order decides
+    /// which one a server uses.
     private static func parameters(of text: some Collection<UInt8>) throws(SignatureError) -> [UInt8] {
         try FormEncoding.checkCount(of: text)
         let pairs = pairs(of: text).enumerated().sorted { left, right in

@@ -101,7 +101,8 @@ public struct SealedKey: Sendable, Hashable {
         else { throw SignatureError(.invalidSealedKey, "runway-sealed-key") }
     }
 
-    /// Decrypts the caller. Returns `nil` if it was encrypted for another key or another request, or is malformed.
+    /// Decrypts the caller. Returns `nil` if the sealed key was encrypted for another key or another request, or is
+    /// malformed.
     func open(with serverKey: Curve25519.KeyAgreement.PrivateKey, for request: CanonicalRequest) -> Caller? {
         guard
             var recipient = try? HPKE.Recipient(

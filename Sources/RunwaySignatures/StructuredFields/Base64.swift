@@ -20,7 +20,7 @@ package enum Base64 {
     /// had the same bytes, a request could be replayed with another text of its nonce.
     package static func decoded(_ text: String) -> [UInt8]? { withBytes(of: text.utf8, decoded) }
 
-    /// Decodes a text by the rules of the `String` function.
+    /// Decodes a text by the rules of the function for `String`.
     static func decoded(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         let equals = UInt8(ascii: "=")
         let count = text.firstIndex(of: equals) ?? text.count

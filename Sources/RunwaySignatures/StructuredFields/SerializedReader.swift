@@ -1,8 +1,8 @@
 /// Reads fields in their canonical serialisation (RFC 9651 §4.1), which nearly all signers send.
 ///
 /// Every function returns `nil` for any other serialisation, for values of other types, and for malformed text.
-/// `StructuredFieldParsing` then parses the field. For text that this reader accepts, it would return the same values,
-/// at many times the cost.
+/// `StructuredFieldParsing` then parses the field. It returns the same values as this reader, but takes many times as
+/// long.
 struct SerializedReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0

@@ -14,7 +14,8 @@ public enum StructuredFieldType: Sendable, Hashable {
 ///
 /// The parser of swift-http-structured-headers takes quadratic time for many members, and silently drops the first of
 /// two members with the same key. Members and parameters are therefore counted in one pass before the field is parsed.
-/// The counts are limited, and duplicates are found by comparing the counts with the parsed ones.
+/// The counts are limited. Duplicates are found by comparing the counts with the numbers of parsed members and
+/// parameters.
 struct StructuredFieldParsing {
     /// The maximum total size of the lines of one field, in bytes.
     var maximumBytes = 16_384
@@ -139,8 +140,8 @@ private struct NameCount {
         case displayString
     }
 
-    /// Counts commas and semicolons outside Strings and Display Strings. There, a comma only separates members, and a
-    /// semicolon only begins a parameter.
+    /// Counts commas and semicolons outside Strings and Display Strings. In these places, a comma only separates
+    /// members, and a semicolon only begins a parameter.
     init(of bytes: [UInt8]) {
         var position = Position.outside
         var previous: UInt8 = 0

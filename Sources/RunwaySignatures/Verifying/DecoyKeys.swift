@@ -1,15 +1,15 @@
 package import Crypto
 import Synchronization
 
-/// Keys to verify the signatures of unknown keys with, so that an unknown key takes as long as a known one.
+/// Keys that verify the signatures of unknown keys, so that the verification takes as long as with a known key.
 ///
 /// An unknown identifier always behaves like a key of the same kind (algorithm and length). A keyed hash of the
 /// identifier selects the kind among those known so far. Neither the required signature length nor a second attempt
 /// therefore reveals whether the key exists.
 ///
-/// The decoy of an asymmetric kind is the first key of the kind that was found, since a signature of an unknown key is
-/// refused in any case. Kinds in ``KeyDirectory/exampleKeys`` are known from the start. Without examples, the only
-/// decoy is a P-256 key until a key is found.
+/// The decoy of an asymmetric kind is the first found key of the kind, since a signature of an unknown key is refused
+/// in any case. Kinds in ``KeyDirectory/exampleKeys`` are known from the start. Without examples, the only decoy is a
+/// P-256 key until a key is found.
 package final class DecoyKeys: Sendable {
     /// Guards the decoys. They are sorted by kind, so that all servers that know the same kinds select the same decoy.
     private let decoys = Mutex<[(kind: KeyKind, record: KeyRecord)]>([])

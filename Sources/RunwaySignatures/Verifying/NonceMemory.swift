@@ -67,7 +67,8 @@ public final class NonceMemory: NonceStore {
     }
 }
 
-/// Eight bytes of a digest of the key identifier, and eight of a digest of key identifier and nonce.
+/// Eight bytes of a digest of the key identifier, followed by eight bytes of a digest of the key identifier and the
+/// nonce.
 ///
 /// If two nonces have the same fingerprint, the second one is refused; no nonce is ever accepted twice. To cause this
 /// for another key, an attacker must match 16 given bytes.
@@ -109,7 +110,7 @@ private struct NonceTable {
     /// The number of nonces per key, by the digest of the key identifier.
     private var countsByKey: [UInt64: Int] = [:]
     /// The latest expiry time of a removed nonce. The clock's time is not used: if the clock was ahead for a moment,
-    /// all signatures up to its time would be refused.
+    /// all signatures up to the wrong time would be refused.
     private var lastRemovedExpiry = UnixTime(seconds: .min)
     private(set) var count = 0
 

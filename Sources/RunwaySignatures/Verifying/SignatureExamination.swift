@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// Decides synchronously whether a signature is accepted: first by the checks that need no key, then by the others.
+/// Decides synchronously whether a signature is accepted. Makes the checks that need no key before the checks that need
+/// the key.
 struct SignatureExamination: Sendable {
     let signature: LabelledSignature
     let keyID: String
@@ -174,7 +175,7 @@ package struct SignatureTimes: Sendable {
 
     package init(created: UnixTime, expires: UnixTime?) { (self.created, self.expires) = (created, expires) }
 
-    /// Returns why a policy does not accept the signature at a time, or `nil` if it does.
+    /// Returns why a policy does not accept the signature at a time, or `nil` if the policy accepts it.
     package func refusal(by policy: VerificationPolicy, at now: UnixTime) -> SignatureRefusal? {
         if created > now + policy.clockTolerance {
             return SignatureRefusal(.inFuture, "created is in the future", at: now)

@@ -28,7 +28,7 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
         public static let unknownKey = Reason(name: "unknownKey")
         /// The key is revoked, or the time is outside its validity period.
         public static let inactiveKey = Reason(name: "inactiveKey")
-        /// The algorithm in the signature is not that of the key, or the policy does not accept it.
+        /// The algorithm in the signature differs from the key's algorithm, or the policy does not accept it.
         public static let algorithm = Reason(name: "algorithm")
         /// The signature is not valid for this message and key.
         public static let invalid = Reason(name: "invalid")
@@ -90,7 +90,7 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
         return refusal
     }
 
-    /// Returns the same refusal, marked as that of a valid signature.
+    /// Returns the same refusal, marked as the refusal of a valid signature.
     ///
     /// - Parameter moment: The time, in the past or future, until which a copy of the message is accepted; `nil` if no
     ///   copy is accepted.

@@ -30,11 +30,11 @@ public struct VerificationPolicy: Sendable {
     /// The maximum age of a signature. The default is two minutes. Raise it for bodies that take longer to send; nonces
     /// are then stored for longer.
     public var maximumAge = Duration.seconds(120)
-    /// The maximum time by which the creation of a signature may be in the future, and for which it is accepted after
-    /// its `expires`: 30 seconds.
+    /// The maximum time by which the creation of a signature may be in the future, and for which the signature is
+    /// accepted after its `expires`: 30 seconds.
     package var clockTolerance = Duration.seconds(30)
-    /// The accepted algorithms. The algorithm of a signature must also be that of the key's record. The default is all.
-    /// Name fewer only if your own rules require it.
+    /// The accepted algorithms. The algorithm of a signature must also equal the algorithm in the key's record. The
+    /// default is all algorithms. Name fewer only if your own rules require it.
     public var algorithms = Set(SignatureAlgorithm.all)
 
     /// Creates a policy for requests with a tag. By default, the signature must cover the method, authority, path and

@@ -110,7 +110,8 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
     }
 
     /// Returns whether the server reports that it no longer accepts a key of an account. Returns `false` if the server
-    /// does not respond, or if another account has signed in, since the list would have its keys.
+    /// does not respond. Also returns `false` if another account has signed in, since the list would have the keys of
+    /// that account.
     private func hasEnded(_ key: StoredDeviceKeys.Key, of account: String) async throws(NetworkError) -> Bool {
         do {
             let isListed = try await list().contains { $0.id == key.id && $0.isActive }

@@ -27,7 +27,8 @@ public final class DeviceKeys: RequestKeyStore {
     /// Guards the loaded keys, and the owners with an enrolment in progress.
     private let state = Mutex(State())
 
-    /// The maximum number of owners whose keys are in memory. Beyond it, all are discarded and loaded again.
+    /// The maximum number of owners whose keys are in memory. Above it, all keys are discarded from memory, and loaded
+    /// again.
     private static let maximumLoaded = 100
 
     /// Creates a collection of keys that are stored in `store`.

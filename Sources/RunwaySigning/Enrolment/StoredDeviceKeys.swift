@@ -31,7 +31,7 @@ extension StoredDeviceKeys.Key {
 }
 
 extension StoredDeviceKeys.Key: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Only the identifier, since the representation can be the private key itself.
+    /// A text with only the identifier, since the representation can be the private key itself.
     var description: String { "StoredDeviceKeys.Key(\(id))" }
     /// The same as `description`.
     var debugDescription: String { description }

@@ -27,8 +27,8 @@ public protocol RequestKeyStore: Sendable {
     /// Returns the key for the requests of an owner if the store has it in memory, otherwise `nil`. The default returns
     /// `nil`, so that ``key(for:)`` is called.
     ///
-    /// The function must not block, and must return the same key as ``key(for:)``. Without a streamed body, and with a
-    /// `SigningKey` or a key of a ``SoftwareKeyMaker``, the request is then signed directly in the task of its call.
+    /// The function must not block, and must return the same key as ``key(for:)``. If it returns a `SigningKey` or a
+    /// key of a ``SoftwareKeyMaker``, a request without a streamed body is signed directly in the task of its call.
     /// This saves the separate task that is otherwise needed to abandon a store or a signer at the deadline.
     func keyInMemory(for owner: KeyOwner) -> RequestKey?
 }

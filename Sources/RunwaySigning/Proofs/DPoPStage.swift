@@ -124,8 +124,8 @@ extension Response {
         return nonce
     }
 
-    /// Whether the request was refused because of a missing nonce. An authorization server says so in its JSON (§8), a
-    /// resource server in its challenge (§9).
+    /// Whether the request was refused because of a missing nonce. An authorization server reports this in its JSON
+    /// (§8), a resource server in its challenge (§9).
     fileprivate var wantsNonce: Bool {
         switch head.status {
         case .unauthorized:

@@ -39,7 +39,7 @@ extension Request {
 }
 
 extension BodyStream {
-    /// Returns all bytes of the stream. If known, `byteCount` is their number.
+    /// Returns all bytes of the stream. `byteCount` is the number of bytes, or `nil` if it is unknown.
     fileprivate func collectedForDigest(_ byteCount: Int?, upTo maximum: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         if byteCount ?? 0 <= maximum {

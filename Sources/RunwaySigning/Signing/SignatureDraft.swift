@@ -92,8 +92,8 @@ struct SignatureDraft: Sendable {
         return base
     }
 
-    /// Returns the components of the policy, the digest of a body, and the components that the server requested and the
-    /// request has.
+    /// Returns the components of the policy, the digest of a body, and the components requested by the server, if the
+    /// request has them.
     private func covered(_ coverage: SigningWay.Coverage, in request: Request) throws -> CoveredComponents {
         let hasDigest = request.head.headerFields.contains(.contentDigest)
         let own = try (hasDigest ? coverage.withDigest : coverage.withoutDigest).get()
@@ -124,7 +124,7 @@ struct SignatureDraft: Sendable {
         return wanted.algorithm
     }
 
-    /// Returns the label that the server requested, or one that differs from those of the app's own signatures.
+    /// Returns the label that the server requested, or else a label that no other signature of the request has.
     private func label(in fields: HTTPFields) throws -> String {
         let signatures = try fields.signatures()
         if signatures.isEmpty { return wanted?.label ?? "sig1" }

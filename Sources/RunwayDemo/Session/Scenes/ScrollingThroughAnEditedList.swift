@@ -55,13 +55,13 @@
     private struct ListEditor {
         private(set) var edits: [ListingCatalogue.Edit] = []
         private(set) var withdrawn: [Listing] = []
-        /// The numbers of the listings that were published meanwhile, either new or again.
+        /// The numbers of the listings that were published during the scrolling, either for the first time or again.
         private(set) var moved: Set<Int> = []
         private var generator: SeededGenerator
         private var nextNumber = 50_001
 
         init(seed: UInt64) {
-            // The sequence has to differ from the catalogue's.
+            // The random sequence has to differ from that of the catalogue.
             generator = SeededGenerator(seed: seed &* 4)
         }
 
