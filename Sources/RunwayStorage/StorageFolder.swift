@@ -15,9 +15,9 @@ package enum StorageFolder {
         return isNew
     }
 
-    /// Sets the protection of a folder or files on Apple's systems. Backups exclude them. They, and files created in
-    /// the folder later, can be read once the device has been unlocked after a restart, so that background tasks can
-    /// read them while the device is locked.
+    /// Sets the protection of a folder or files on Apple's systems. Backups exclude them. The folder or files can be
+    /// read once the device has been unlocked after a restart, so that background tasks can read them while the device
+    /// is locked. The same applies to files that are created in the folder later.
     ///
     /// - Parameter isBackedUp: Whether backups include them. The default is `false`.
     /// - Throws: An error of Foundation.

@@ -125,14 +125,15 @@ extension String {
 struct ActionLogVerdicts: Equatable {
     /// The ids of the records that the server has stored.
     var stored: Set<UUID> = []
-    /// The ids of the records that the server will never accept, with its reasons.
+    /// The ids of the records that the server will never accept, with the server's reasons.
     var refused: [UUID: String] = [:]
     /// The pause that the server asks for; zero if it asks for none.
     var gap = Duration.zero
     /// The fraction of records that the server wants; 1 if it names none.
     var sampleRate = 1.0
 
-    /// Interprets a response. Returns `nil` if it does not belong to this batch, or has no verdict on its records.
+    /// Interprets a response. Returns `nil` if the response does not belong to the batch, or has no verdict on the
+    /// batch's records.
     init?(_ json: JSONValue, to batch: JournalBatch) {
         guard let response = BatchResponse(json), response.stream == batch.stream, response.number == batch.number
         else { return nil }

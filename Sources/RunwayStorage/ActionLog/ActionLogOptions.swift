@@ -69,10 +69,11 @@ public struct ActionLogOptions: Sendable {
     package var maximumSetAsideCount = 1000
     /// The maximum size of one record as JSON, in bytes. A larger record is rejected and counted.
     package var maximumRecordByteCount = 32 << 10
-    /// The maximum number of records in memory that are not on disk yet. The oldest of the lowest priority are dropped.
-    package var maximumBufferedCount = 10_000
-    /// The maximum size of the names and properties of the records in memory, in bytes. The oldest of the lowest
+    /// The maximum number of records in memory that are not on disk yet. Beyond it, the oldest records of the lowest
     /// priority are dropped.
+    package var maximumBufferedCount = 10_000
+    /// The maximum size of the names and properties of the records in memory, in bytes. Beyond it, the oldest records
+    /// of the lowest priority are dropped.
     package var maximumBufferedByteCount = 16 << 20
     /// The time without records after which the next record begins a new session. Each run of the app begins one, too.
     package var sessionTimeout = Duration.seconds(30 * 60)

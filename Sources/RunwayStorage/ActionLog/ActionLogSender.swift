@@ -11,7 +11,7 @@ final class ActionLogSender: SendWork {
         /// the service permits this.
         var send: @Sendable (_ body: [UInt8], _ isAnonymous: Bool) async throws(NetworkError) -> RawData
         var erase: @Sendable () async throws(NetworkError) -> Void
-        /// Asks the server to erase the records without an account of the installation with this secret.
+        /// Asks the server to erase the records that the installation with this secret sent without an account.
         var eraseOfNobody: @Sendable (_ secret: InstallationSecret) async throws(NetworkError) -> Void
         /// Returns the signed-in account; an empty text if nobody is signed in.
         var account: @Sendable () -> String
@@ -23,10 +23,11 @@ final class ActionLogSender: SendWork {
     struct State {
         var link: Link?
         var readingCount = 0
-        /// Whether the file was read since the layer was set, and since a sign-in during a pause of the server.
+        /// Whether the file was read after the layer was set, and after the last sign-in during a pause that the server
+        /// asked for.
         var isRead = false
         var sent = 0
-        /// The number of records per scope, and of erasures, that the server has accepted or refused in this run.
+        /// The numbers of records and erasures that the server has accepted or refused in this run, by scope.
         var ended: [String: Int] = [:]
         var problem: String?
     }
@@ -51,7 +52,7 @@ final class ActionLogSender: SendWork {
     /// The number of records that the server has accepted in this run.
     var sentCount: Int { state.withLock { $0.sent } }
 
-    /// The reason why the last attempt to send failed; `nil` if it succeeded, and before the first.
+    /// The reason why the last attempt to send failed; `nil` if it succeeded, or before the first attempt.
     var problem: String? { state.withLock { $0.problem } }
 
     var isRefusingAll: Bool { loop.schedule { $0.policy.isRefusingAll } }

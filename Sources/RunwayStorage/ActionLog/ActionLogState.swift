@@ -16,7 +16,7 @@ public struct ActionLogState: Sendable, Hashable {
     /// key, also in later runs. The limits for waiting records apply to them, too.
     public var sealedCount = 0
     /// Whether the server seems to refuse everything: it refused three single records in a row, or failed on them. When
-    /// it accepts a record, the records set aside since then wait to be sent again.
+    /// it accepts a record, all records that were set aside in this series wait to be sent again.
     public var isServerRefusingAll = false
     /// The number of accounts whose records the server still has to erase; see ``ActionLog/erase(account:atServer:)``.
     /// Records without an account count as one account; see ``ActionLog/setOptedOut(_:erasingAtServer:)``.
@@ -32,15 +32,15 @@ public struct ActionLogState: Sendable, Hashable {
     public var sentCount = 0
     /// The number of lost records by reason. Losses of the file count for all runs, other losses for this run.
     public var lost: [ActionLoss: Int] = [:]
-    /// The reason why the last attempt to send failed, in one sentence for developers; `nil` if it succeeded, and
-    /// before the first. Examples are a response with status 403, or a body that is not a response to the batch.
+    /// The reason why the last attempt to send failed, in one sentence for developers; `nil` if it succeeded, or before
+    /// the first attempt. Examples are a response with status 403, or a body that is not a response to the batch.
     public var sendingProblem: String?
     /// The size of the file's write-ahead log in bytes. SQLite moves it to the file at about 4 MiB. A larger log for a
     /// long time means that SQLite can't move it.
     public var logByteCount = 0
     /// The error of the last write to the file, or the reason why the file can't be read; `nil` without an error. A
-    /// write error stays until a write succeeds. The disk may be full, for example, or the key of the app's
-    /// ``PayloadSealing`` unreadable (``StorageError/Kind/keyUnavailable``).
+    /// write error stays until a write succeeds. For example, the disk may be full, or the key of the app's
+    /// ``PayloadSealing`` may be unreadable (``StorageError/Kind/keyUnavailable``).
     public var problem: StorageError?
     /// The files that were damaged or had a later version, and that this run renamed. New files replaced them, with the
     /// undamaged records of the damaged files.
@@ -60,8 +60,8 @@ public struct ActionLoss: Sendable, Hashable, CustomStringConvertible {
     public static let bytes = ActionLoss(name: JournalLoss.bytes.rawValue)
     /// The record waited longer than ``ActionLogOptions/maximumAge``.
     public static let age = ActionLoss(name: JournalLoss.age.rawValue)
-    /// The record on disk was damaged. The undamaged records of a damaged file are copied to the new file. The others
-    /// are counted here, if the file contains their number.
+    /// The record on disk was damaged. The undamaged records of a damaged file are copied to the new file. The damaged
+    /// ones are counted here, if the file contains their number.
     public static let damaged = ActionLoss(name: JournalLoss.damaged.rawValue)
     /// The record was evicted because more than 1,000 records were set aside.
     public static let setAside = ActionLoss(name: JournalLoss.setAside.rawValue)

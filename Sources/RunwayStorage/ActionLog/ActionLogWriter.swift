@@ -1,7 +1,8 @@
 import Foundation
 import Runway
 
-/// Writes the records of the buffer into the store. Records that arrive during one commit are written by the next.
+/// Writes the records of the buffer into the store. Records that arrive during one commit are written by the next
+/// commit.
 struct ActionLogWriter: Sendable {
     private static let groupSize = 1000
 
@@ -71,7 +72,8 @@ struct ActionLogWriter: Sendable {
         let waiting: LogBatches.Reading
         do throws(StorageError) {
             let time = buffer.time
-            // The same operation counts the waiting records. So a pause of the server needs no further read.
+            // The same operation counts the waiting records, so the file need not be read again, even during a pause of
+            // the server.
             let written = try await store.run {
                 [entries, buffer, sender] journal throws(StorageError) -> (Set<UUID>, LogBatches.Reading)? in
                 // The user may have opted out in an earlier run, and this run may not have read the decision yet.
@@ -98,7 +100,7 @@ struct ActionLogWriter: Sendable {
             for record in records { record.receipt.settle(.failure(failed[record.receipt.id] ?? error)) }
             return .failed
         }
-        // Removed before the receipts complete, so that a committed record is no longer in memory.
+        // The records are removed before the receipts complete, so that a committed record is no longer in memory.
         buffer.removeTaken(rejected: rejected)
         for record in records {
             record.receipt.settle(failed[record.receipt.id].map(Result.failure) ?? .success(()))

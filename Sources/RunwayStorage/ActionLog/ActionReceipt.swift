@@ -16,7 +16,7 @@ public final class ActionReceipt: Sendable {
 
     /// The unique id of the record: a UUID of version 7 (RFC 9562 §5.7), created when the record was made.
     public let id: UUID
-    /// Guards the result of the last commit, and the tasks that wait for the first.
+    /// Guards the result of the last commit, and the tasks that wait for the first commit.
     private let state = Mutex(State.pending([]))
 
     init(_ id: UUID) { self.id = id }

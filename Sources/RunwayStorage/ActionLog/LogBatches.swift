@@ -12,10 +12,10 @@ struct LogBatches: SendPolicy {
     struct Reading: Sendable {
         /// The counts by scope: records without an account, records of the signed-in account, and pending erasures.
         var counts: [String: Int]
-        /// The number of records per scope, and of erasures, that the server has accepted or refused in this run.
-        /// Records that wait again after a series of refusals are subtracted.
+        /// The numbers of records and erasures that the server has accepted or refused in this run, by scope. Records
+        /// that wait again after a series of refusals are subtracted.
         var ended: [String: Int] = [:]
-        /// The age of the oldest of these records at ``instant``. Zero if the log has no interval, since only the
+        /// The age of the oldest counted record at ``instant``. Zero if the log has no interval, since only the
         /// interval needs it.
         var age = Duration.zero
         var instant: Duration
@@ -92,7 +92,8 @@ struct LogBatches: SendPolicy {
     func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration? {
         guard let reading else { return nil }
         let isDue = dueEnds[scope, default: 0] > reading.ended[scope, default: 0]
-        // While a record is suspected, later records are accepted before it, and count in its place.
+        // While a record is suspected, later records are accepted before it, and are counted in ``Reading/ended`` in
+        // its place. So the suspected record is due even if the counts are reached.
         if isDue || isSuspected || reading.counts.values.reduce(0, +) >= batchSize { return earliest }
         return interval.map { max(earliest, reading.instant - reading.age + $0) }
     }

@@ -24,7 +24,7 @@ final class RecordBuffer: Sendable {
     /// Yields an element after one or more records were added.
     let additions: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
-    /// The time since the system started, at the origin of the clock.
+    /// The system's uptime at the origin of the clock.
     private let uptimeOrigin: Duration
     let boot = BootSession.name ?? ""
     /// Guards the records, the session, the counts and the settings.
@@ -198,10 +198,10 @@ extension RecordBuffer.State {
 /// The fraction of records that the server wants, and the pause that it asked for.
 struct ActionLogPace: Sendable, Equatable {
     var sampleRate = 1.0
-    /// The end of the fraction, on the log's clock. After it all records are recorded, and the server's next response
-    /// can set a new fraction.
+    /// The time on the log's clock until which the fraction applies. After this time, all records are recorded, and the
+    /// server's next response can set a new fraction.
     var end = Duration.zero
-    /// The end of the pause, on the log's clock. Nothing is sent before.
+    /// The end of the pause, on the log's clock. Nothing is sent before this time.
     var pause = Duration.zero
 
     func rate(at now: Duration) -> Double { now < end ? sampleRate : 1 }

@@ -2,7 +2,7 @@ import Foundation
 import Runway
 import RunwayFiles
 
-/// The files of a ``DiskCache``. Each large response has one, with its metadata and then its body.
+/// The files of a ``DiskCache``. Each large response has one file, which contains its metadata and then its body.
 struct ContentFiles: Sendable {
     let folder: String
 
@@ -85,7 +85,7 @@ struct ContentFiles: Sendable {
     @discardableResult
     func remove(_ id: Int64) -> Bool { unlink(path(id)) == 0 || errno == ENOENT }
 
-    /// Removes files without an entry, which remain if a process ends during a write. Reads the whole folder.
+    /// Removes files that have no entry. Such a file remains if a process ends during a write. Reads the whole folder.
     func removeAll(besides ids: Set<Int64>) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             if let id = Int64(name), ids.contains(id) { continue }

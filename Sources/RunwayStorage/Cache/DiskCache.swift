@@ -79,8 +79,8 @@ public final class DiskCache: CacheTier {
     ///     holds a lock there.
     ///   - limits: The limits of the stored responses; see ``DiskCacheLimits`` for the defaults.
     ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them unencrypted. A response that can't be
-    ///     decrypted is not found, and stays on disk. Responses stored without encryption are not found with it, and
-    ///     the reverse.
+    ///     decrypted is not found, and stays on disk. A cache with encryption does not find responses that were stored
+    ///     without it, and a cache without encryption does not find encrypted responses.
     ///   - report: Receives the problems of the cache, on a thread of the cache. The default ignores them.
     public init(
         in folder: URL, limits: DiskCacheLimits = DiskCacheLimits(), sealing: (any PayloadSealing)? = nil,
@@ -215,7 +215,7 @@ public final class DiskCache: CacheTier {
     }
 }
 
-/// Functions on the caller's thread.
+/// Functions that run on the caller's thread.
 extension DiskCache {
     private var isOpen: Bool { state.withLock { if case .open = $0.phase { true } else { false } } }
 
@@ -239,7 +239,7 @@ extension DiskCache {
     }
 }
 
-/// Functions on the writing queue.
+/// Functions that run on the writing queue.
 extension DiskCache {
     @discardableResult
     private func open() throws -> DiskCacheStore {

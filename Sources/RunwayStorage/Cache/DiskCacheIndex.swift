@@ -32,7 +32,7 @@ struct DiskCacheEntry: Sendable {
     let endpoint: String?
     let account: String?
     let target: CacheDigest?
-    /// The kind of the response, which decides whose budget it uses.
+    /// The kind of the response, which decides which budget the response uses.
     let kind: CacheKind
     let metadataByteCount: Int
     let bodyByteCount: Int
@@ -91,7 +91,7 @@ struct DiskCacheIndex: @unchecked Sendable {
     let isSealed: Bool
     private var entries: ValuesByKind<CacheKind, CacheDigest, DiskCacheEntry>
     private var targets: [CacheDigest: Set<CacheDigest>] = [:]
-    /// The ids of entries that are not written yet. They count, but lookups do not find them.
+    /// The ids of entries that are not written yet. They count towards the limits, but lookups do not find them.
     private var unwritten: Set<Int64> = []
     private var lastID: Int64 = 0
     private var lastUse: Int64 = 0
@@ -132,7 +132,8 @@ struct DiskCacheIndex: @unchecked Sendable {
 
     func holds(_ entry: DiskCacheEntry) -> Bool { entries.peek(entry.key)?.id == entry.id }
 
-    /// Applies changes in memory, and returns those to write. Stored responses are found after ``commit(_:)``.
+    /// Applies changes in memory, and returns the changes to write. Lookups find a stored response only after
+    /// ``commit(_:)``.
     mutating func plan(_ changes: [CacheTierChange]) -> Plan {
         var plan = Plan()
         for change in changes {
@@ -175,8 +176,8 @@ struct DiskCacheIndex: @unchecked Sendable {
         }
     }
 
-    /// Inserts an entry in place of its key's previous one, and evicts others to make room. Returns `false` if the
-    /// entry is larger than the limit.
+    /// Inserts an entry, which replaces the previous entry of its key, and evicts other entries to make room. Returns
+    /// `false` if the entry is larger than the limit.
     @discardableResult
     private mutating func insert(_ entry: DiskCacheEntry, _ plan: inout Plan) -> Bool {
         remove(entry.key, &plan)

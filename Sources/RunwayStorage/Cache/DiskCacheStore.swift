@@ -74,7 +74,8 @@ final class DiskCacheStore: Sendable {
         return database
     }
 
-    /// Sets the database files aside, in place of earlier ones, and removes the files of responses.
+    /// Sets the database files aside, and removes the files of responses. Database files that were set aside earlier
+    /// are replaced.
     private static func setAside(_ folder: URL, _ files: ContentFiles) throws {
         let manager = FileManager.default
         let place = folder.appending(path: setAsideName)

@@ -9,8 +9,8 @@ extension Journal {
     private static let paceName = "pace"
     /// The prefix of a setting's name. The scope follows.
     private static let refusalsPrefix = "refusals "
-    /// The prefix of a setting's name. The name of an account follows that has recorded since the last opt-out, or
-    /// since its last erasure at the server.
+    /// The prefix of a setting's name, followed by the name of an account. The setting states that the account has
+    /// recorded since the last opt-out, or since its last erasure at the server.
     private static let accountPrefix = "account "
     /// The name for records without an account: ``accountPrefix`` with an empty account.
     static let nobodyRecordedName = accountPrefix
@@ -91,8 +91,8 @@ extension Journal {
         return returned
     }
 
-    /// The prefixes of the settings whose names end in a scope, and that are erased with it. The accounts that have
-    /// recorded stay, since the server has their records.
+    /// The prefixes of the settings that are erased together with a scope; their names end in the scope. The settings
+    /// of ``accountPrefix`` stay, since the server has the records of these accounts.
     private static let scopePrefixes = [refusalsPrefix, lossesPrefix, pausesPrefix]
 
     /// Returns the scopes that have settings for ``erase(_:alongside:)`` to remove, even without entries.

@@ -5,8 +5,8 @@ import RunwaySQLite
 extension Journal {
     /// The maximum number of entries that one transaction erases from one scope. Each may be in a different page.
     static let maximumErasureCount = 250
-    /// The maximum number of entries that one transaction erases if all scopes are erased. Consecutive pages contain
-    /// them, so their size matters most; this number limits the index pages of small entries.
+    /// The maximum number of entries that one transaction erases if all scopes are erased. These entries are in
+    /// consecutive pages, so their size matters most. This number limits the index pages of small entries.
     private static let maximumTotalErasureCount = 5000
     /// The payload size after which an erasing transaction ends.
     private static let maximumErasureByteCount = 1 << 20

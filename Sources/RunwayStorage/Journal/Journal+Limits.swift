@@ -128,8 +128,8 @@ extension Journal {
         }
     }
 
-    /// Makes the set-aside entries that meet a condition wait again, as if they had been stored at `moment`. They may
-    /// be older than an entry may wait, since no maximum age applies to them. Damaged entries are removed.
+    /// Makes the set-aside entries that meet a condition wait again, as if they had been stored at `moment`. Set-aside
+    /// entries may be older than the maximum age, which applies only to waiting entries. Damaged entries are removed.
     ///
     /// - Returns: The number of entries that wait again.
     @discardableResult

@@ -18,7 +18,8 @@ extension Journal {
     ///
     /// - Parameter state: The state of the entry. The default is waiting.
     /// - Returns: The position.
-    /// - Throws: ``StorageError/Kind/full`` if this exceeds the limits of all entries, including those set aside.
+    /// - Throws: ``StorageError/Kind/full`` if all entries together, including those set aside, would exceed the
+    ///   limits.
     func insert(
         _ entry: JournalEntry, at sequence: Int64, _ time: JournalTime, as state: JournalEntry.State = .waiting
     ) throws(StorageError) -> Int64 {
@@ -119,8 +120,8 @@ extension Journal {
             // The file may exceed the limits already, since set-aside entries are not evicted for waiting ones.
             let growth = try entry.payload.count - byteCount(database, placed.sequence)
             if isLimited, growth > 0 { try checkRoom(database, count: 0, byteCount: growth) }
-            // Removed and added again, since the triggers that count bytes run only when entries are added, removed, or
-            // change their state.
+            // The entry is removed and added again, since the triggers that count bytes run only when entries are
+            // added, removed, or change their state.
             try changeOne(database, "DELETE FROM entry WHERE sequence = ?", placed.sequence)
             try database.execute(
                 sql:

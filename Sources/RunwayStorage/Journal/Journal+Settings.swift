@@ -64,7 +64,8 @@ extension Journal {
             var settings: [String: String] = [:]
             for row in rows {
                 let setting = try JournalSetting(row)
-                // Not by characters: a combining mark after the prefix would form one character with its last scalar.
+                // The prefix is removed by scalars, and not by characters: a combining mark after the prefix would form
+                // one character with its last scalar.
                 let rest = setting.name.unicodeScalars.dropFirst(text.unicodeScalars.count)
                 settings[String(rest)] = setting.value
             }

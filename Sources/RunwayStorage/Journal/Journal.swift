@@ -196,7 +196,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// Returns the current moment, and the stored row with the last one.
+    /// Returns the current moment, and the row that contains the last stored moment.
     private func moments(_ database: Database, _ time: JournalTime) throws -> (now: Int64, stored: JournalClock) {
         guard let stored = try JournalClock.read(database) else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) has no row of its own.")

@@ -51,7 +51,7 @@ extension JournalEntry {
         self.init(
             id: id, scope: scope, priority: priority, payload: Array(payload), sequence: sequence, state: state,
             reason: String.fromDatabaseValue(row[8]) ?? "")
-        // The first schema versions had the second checksum.
+        // The first schema versions stored the checksum without the moment.
         guard checksum == RowChecksum.of(self, at: moment) || checksum == RowChecksum.of(self) else { return nil }
     }
 }

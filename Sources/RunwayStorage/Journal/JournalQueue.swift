@@ -47,8 +47,8 @@ final class JournalQueue: Sendable {
         reserve = SpaceReserve(for: url) { try StorageFolder.protect([$0]) }
     }
 
-    /// The error of the last write, until a write succeeds. Without one, the error of the last read, until any
-    /// operation succeeds. Otherwise `nil`.
+    /// The error of the last write, until a write succeeds. Without such an error, the error of the last read, until
+    /// any operation succeeds; `nil` if there is neither.
     var problem: StorageError? { state.withLock { $0.problem } }
 
     var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
@@ -89,7 +89,7 @@ final class JournalQueue: Sendable {
         _ access: Access = .writing, _ operation: @escaping @Sendable (Journal) throws(StorageError) -> Value,
         completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
     ) {
-        // Under the lock, so that operations run in the order in which they are counted.
+        // The operation is enqueued under the lock, so that operations run in the order in which they are counted.
         state.withLock { state in
             state.operationCount += 1
             queue.async { completion(self.perform(access, operation)) }
@@ -118,7 +118,7 @@ final class JournalQueue: Sendable {
     ) -> Result<Value, StorageError> {
         let (former, formerCount) = (state.withLock { $0.journal }, changeCount)
         defer {
-            // The reserve is made again last, since the operation may need the space of the released one.
+            // The reserve is created again at the end, since the operation may need the space of the released reserve.
             if let journal = state.withLock({ $0.journal }), journal !== former {
                 reserve.make(leaving: SpaceReserve.byteCount)
             }

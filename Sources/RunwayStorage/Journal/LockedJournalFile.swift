@@ -58,7 +58,7 @@ final class LockedJournalFile: Sendable {
         }
     }
 
-    /// Replaces a file whose journal is closed by a new one with its undamaged entries, and renames the old file.
+    /// Replaces a file whose journal is closed. The new file has the undamaged entries, and the old file is renamed.
     ///
     /// The old file is not renamed until the new one is complete. After an error or the end of the process, the next
     /// opening starts the replacement again.
@@ -103,7 +103,7 @@ final class LockedJournalFile: Sendable {
             FileManager.default.fileExists(atPath: replacement.path)
         else { return }
         do {
-            // SQLite's files of the old file may remain if the process ended during the renaming.
+            // SQLite's additional files for the old database may remain if the process ended during the renaming.
             try Self.remove(url)
             try FileManager.default.moveItem(at: replacement, to: url)
         } catch {

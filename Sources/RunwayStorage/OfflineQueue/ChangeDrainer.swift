@@ -6,7 +6,7 @@ import Synchronization
 final class ChangeDrainer: SendWork {
     private struct State {
         var current: (id: UUID, call: Task<RawData, any Error>)?
-        /// The changes whose success is being reported to the app, or was reported, and that are not removed yet.
+        /// The changes that are not removed yet, although their success is being reported to the app or was reported.
         var delivered: Set<UUID> = []
         /// Whether to look for changes that may have become readable.
         var isReviewDue = false
@@ -75,7 +75,8 @@ final class ChangeDrainer: SendWork {
     /// Sends the waiting changes without delays. Returns when no more can be sent now, or when its task is cancelled.
     func flush() async {
         state.withLock { $0.isReviewDue = true }
-        // Called by a handler, the function would wait for itself: the next change is sent after the handler returns.
+        // If a handler called this function, the function would wait for itself: the next change is sent after the
+        // handler returns.
         await loop.flush(waits: !(Self.delivery?.isOpen(of: journal) ?? false))
     }
 
@@ -161,7 +162,7 @@ final class ChangeDrainer: SendWork {
     }
 }
 
-// Sending one change.
+// Functions that send one change.
 extension ChangeDrainer {
     func send(_ scope: String) async {
         journal.setSending(true)
@@ -230,8 +231,8 @@ extension ChangeDrainer {
     ) async throws(StorageError) -> SendOutcome {
         // The app may have erased the account meanwhile.
         guard journal.has(change) else { return .settled() }
-        // Reported before the change is removed. If the app ends in between, its next run reports the change again,
-        // since the server returns the same response for the same key.
+        // The success is reported before the change is removed. If the app ends in between, its next run reports the
+        // change again, since the server returns the same response for the same key.
         state.withLock { _ = $0.delivered.insert(change.id) }
         await deliver(QueuedChange(change), .success(rawData), isOver: true)
         return try await acknowledge(change)
@@ -299,7 +300,8 @@ extension ChangeDrainer {
             : (error.serviceError?.description ?? error.detail).cut(toByteCount: 2000)
         let refused = try await journal.setAside(change, SetAsideReason(word, sentence), change.effect(after: error))
         loop.schedule { $0.end(change.id, in: change.row.scope) }
-        // The change is stored as refused before the report. If the app ends in between, the change is in the list.
+        // The change is stored as refused before the report. If the app ends in between, the change is in the list of
+        // changes.
         if let refused { await deliver(refused, .failure(error), isOver: false) }
         return .settled()
     }

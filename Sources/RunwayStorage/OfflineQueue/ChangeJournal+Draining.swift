@@ -4,7 +4,8 @@ import Synchronization
 
 // Functions for sending.
 extension ChangeJournal {
-    /// Claims the first change of a scope. Returns `nil` if none waits, or if its call has not ended.
+    /// Claims the first change of a scope. Returns `nil` if no change waits, or if the call of the first change has not
+    /// ended.
     ///
     /// - Parameter passed: The changes to skip, with their dependents, if none is claimed already. The default is none.
     func claim(_ scope: String, passing passed: Set<UUID> = []) async throws(StorageError) -> StoredChange? {
@@ -86,7 +87,8 @@ extension ChangeJournal {
         }
     }
 
-    /// Makes a claimed change wait at its position, so that another can be claimed. The server may have received it.
+    /// Makes a claimed change wait at its position, so that another can be claimed. The server may have received the
+    /// claimed change.
     ///
     /// - Parameter forgetsLosses: Whether the count of attempts without a response is reset.
     func postpone(_ change: StoredChange, forgetsLosses: Bool) async throws(StorageError) {
@@ -100,7 +102,7 @@ extension ChangeJournal {
         }
     }
 
-    /// Releases a change after a failed attempt. It certainly did not reach the server, so the app may edit it.
+    /// Releases a change after a failed attempt. The change certainly did not reach the server, so the app may edit it.
     func release(_ change: StoredChange) async throws(StorageError) {
         try await run(changes: true) { journal throws(StorageError) in try journal.place([change.id: nil]) }
     }

@@ -26,7 +26,7 @@ extension ChangeJournal {
     ) throws(StorageError) {
         let id = placed.id
         if placed.isSealed {
-            // A change that is set aside stays so, since its reason is not encrypted.
+            // A change that is set aside remains set aside, since its reason is not encrypted.
             if placed.state == .waiting { try journal.seal(id, nil) }
             if placed.state == .claimed || placed.state == .ahead { try journal.seal(id, sentWord) }
             return

@@ -17,7 +17,8 @@ final class ChangeJournal: Sendable {
         var claimed: UUID?
         /// The offset from the number of a call to its position. Positions of this run follow those of earlier runs.
         var firstPlace: Int64?
-        /// Whether changes can't be decrypted because the key can't be read now. Their state is that of an earlier run.
+        /// Whether changes can't be decrypted because the key can't be read now. An earlier run has determined their
+        /// state.
         var isKeyMissing = false
         var queueState = OfflineQueueState()
         var notifiedState = OfflineQueueState()
@@ -53,7 +54,8 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Returns whether a new change has to wait: others of its scope wait, or a set-aside change has a common subject.
+    /// Returns whether a new change has to wait: other changes of its scope wait, or a set-aside change has a common
+    /// subject.
     func hasToWait(_ scope: String, _ subjects: Set<String>) async throws(StorageError) -> Bool {
         let (waiting, setAsideCount) = state.withLock { state in
             (state.waiting, state.queueState.undecidedCount + state.queueState.heldCount)
@@ -208,8 +210,8 @@ extension ChangeJournal {
 
     /// Removes all changes of an account, and overwrites their bytes in the file.
     ///
-    /// - Parameter onRemoval: Called with the removed changes before the function returns or throws, since it may fail
-    ///   after some of them.
+    /// - Parameter onRemoval: Called with the removed changes before the function returns or throws. The function may
+    ///   throw after it has removed only some of the changes.
     func erase(account: String?, onRemoval: (Set<UUID>) -> Void) async throws(StorageError) {
         // Collects the ids of both attempts, since the first may have removed some before the disk was full.
         let found = Mutex<Set<UUID>>([])
@@ -260,8 +262,9 @@ extension ChangeJournal {
         }
     }
 
-    /// Makes refused and expired changes wait again, and changes without a response. A change that is bound to its key
-    /// keeps its key and age. Any other gets a new key, since the server may have stored a refusal for the old one.
+    /// Makes refused changes, expired changes and changes without a response wait again. A change that is bound to its
+    /// key keeps its key and age. Any other change gets a new key, since the server may have stored a refusal for the
+    /// old one.
     ///
     /// - Throws: ``StorageError/Kind/rejected`` if the server may have lost the key of one of the changes. Then nothing
     ///   is changed.

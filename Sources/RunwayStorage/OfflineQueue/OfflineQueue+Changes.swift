@@ -82,7 +82,7 @@ extension OfflineQueue {
         drainer.loop.wake()
     }
 
-    /// Sends changes again that the server refused, or that expired. Their positions stay.
+    /// Sends refused or expired changes again. Their positions stay.
     ///
     /// A change that may have been executed is sent with its previous `Idempotency-Key`, so that it has one effect.
     /// This includes every kind of refusal: a gateway, or a server that has not looked up the key yet, may refuse a

@@ -87,8 +87,8 @@ public struct ReplayedEndpoint: Sendable {
     /// Receives a change and its result. The queue sends nothing until it returns.
     public typealias Handler = @Sendable (QueuedChange, Result<RawData, NetworkError>) async -> Void
 
-    /// Receives the call, the change and its result. The call is `nil` if another version of the app stored it, in
-    /// which the endpoint was not `Decodable` or had other properties. The change still has its parameters.
+    /// Receives the call, the change and its result. The call is `nil` if another version of the app stored it, and the
+    /// endpoint was not `Decodable` or had other properties in that version. The change still has its parameters.
     public typealias CallHandler<E: Endpoint> =
         @Sendable (
             E?, QueuedChange, Result<RawData, NetworkError>
@@ -100,7 +100,7 @@ public struct ReplayedEndpoint: Sendable {
     /// Registers a `Decodable` endpoint, and restores its calls for the handler.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint. A change stores all its stored properties, including `Unencoded` ones.
+    ///   - endpoint: The endpoint. All its stored properties, including `Unencoded` ones, are stored with a change.
     ///   - onResult: Called like `onResult` of ``init(_:onResult:)``, with the original call as an additional argument.
     public init<E: Endpoint & Decodable>(_ endpoint: E.Type, onResult: @escaping CallHandler<E>) {
         self.init(endpoint) { change, result in await onResult(change.call(as: E.self), change, result) }

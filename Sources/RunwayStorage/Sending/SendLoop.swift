@@ -25,7 +25,7 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
         (events, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Reads or changes the schedule. It does not decide again before ``wake()``.
+    /// Reads or changes the schedule. The loop makes no new decision before ``wake()``.
     func schedule<Value: Sendable>(_ use: (inout SendSchedule<Policy>) -> Value) -> Value {
         state.withLock { use(&$0.schedule) }
     }
@@ -63,8 +63,8 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
             state.withLock { $0.decidedFlushCount = $0.flushes.count }
             switch await work.decide() {
             case .send(let scope):
-                // Background time is requested before anything is read, since the system may suspend the app at any
-                // moment without it. The previous grant may have expired, and is held until the new one has begun.
+                // Background time is requested before anything is read. Without it, the system may suspend the app at
+                // any moment. The previous grant may have expired, and is held until the new one has begun.
                 let former = grace
                 grace = work.beginGrace()
                 former?.end()

@@ -58,7 +58,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         wasNetworkAllowed = isAllowed
     }
 
-    /// Pauses a scope and all others of its server, as the server asked in this run or an earlier one.
+    /// Pauses a scope and all other scopes of its server, as the server asked in this run or an earlier one.
     mutating func pause(_ scope: String, until instant: Duration) {
         let server = policy.server(of: scope)
         pauses[server] = max(pauses[server] ?? .zero, instant)
@@ -190,7 +190,7 @@ extension SendSchedule {
 
 /// Decides which scopes of a ``SendSchedule`` are due. Implementations are pure state machines.
 protocol SendPolicy: Sendable {
-    /// Returns the name of the server of a scope. A pause that the server asks for applies to all its scopes.
+    /// Returns the name of the server of a scope. A pause that a server asks for applies to all scopes of this server.
     func server(of scope: String) -> String
     /// Returns the time at which a scope is sent, not before `earliest`; `nil` if it waits for an event.
     ///

@@ -17,7 +17,7 @@ public struct StreamCursor: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - stream: The name of the stream; empty if it has none.
     ///   - lastEventID: The id of the last event that the app has processed.
-    ///   - topics: The topics that the app wanted. The default, `nil`, leaves them open.
+    ///   - topics: The topics that the app wanted. The default, `nil`, states that the server chose them.
     ///   - refusedTopics: The wanted topics that the server refused. The default is empty.
     public init(stream: String, lastEventID: String, topics: Set<String>? = nil, refusedTopics: Set<String> = []) {
         (self.stream, self.lastEventID) = (stream, lastEventID)
@@ -33,7 +33,8 @@ public struct StreamCursor: Sendable, Hashable, Codable {
         refusedTopics = try values.decodeIfPresent(Set<String>.self, forKey: .refusedTopics) ?? []
     }
 
-    /// The epoch and offset in ``lastEventID``; `nil` if the id has another format, since it is not a Runway server's.
+    /// The epoch and offset in ``lastEventID``; `nil` if the id has another format, since the server is not a Runway
+    /// server.
     public var place: EventID? { EventID(lastEventID) }
 }
 
@@ -54,8 +55,8 @@ public protocol StreamCursorStore: Sendable {
 
     /// Waits until all stored cursors are durable, or can't be made durable.
     ///
-    /// The default does nothing. It suits a store in memory, and one whose ``store(_:for:)`` returns when the cursor is
-    /// durable.
+    /// The default does nothing. It suits a store in memory, and a store whose ``store(_:for:)`` returns when the
+    /// cursor is durable.
     func flush() async
 }
 

@@ -125,7 +125,7 @@ struct EventIntake: Sendable {
         }
     }
 
-    /// Processes that the server has sent all missed events. A server reports this once per connection.
+    /// Processes the report that the server has sent all missed events. A server reports this once per connection.
     private mutating func caughtUp(at id: String) -> [Output] {
         guard awaitsLive, !awaitsOpening else { return [] }
         awaitsLive = false

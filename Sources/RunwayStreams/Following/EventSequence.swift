@@ -174,7 +174,8 @@ extension NetworkLayer {
         return EventSequence(driver, cursors: cursors ?? MemoryStreamCursorStore(), key: key ?? cursorKey(of: endpoint))
     }
 
-    /// Returns a storage key that differs for other endpoints, parameters, topics, environments and accounts.
+    /// Returns a storage key that is unique to the endpoint, its parameters and topics, the environment and the
+    /// account.
     private func cursorKey<E: EventStreamEndpoint>(of endpoint: E) -> String {
         let settings = settings(of: E.service)
         let parameters = ((try? endpoint.parameters) ?? [:]).map { "\($0.name)=\($0.value)" }.sorted()

@@ -221,7 +221,7 @@ extension LinkFacts {
 }
 
 extension StreamContinuity {
-    /// This continuity for a connection with a returned topic, of which the stream has skipped events.
+    /// This continuity, changed for a connection with a returned topic. The stream has skipped events of such a topic.
     fileprivate var withReturnedTopics: StreamContinuity {
         if case .reset = self { return self }
         return .reset(.topics)
