@@ -49,7 +49,7 @@ final class StreamBuffer: Sendable {
         return isFull
     }
 
-    /// Waits until less than the limit is left in the buffer, or the task is cancelled.
+    /// Waits until the buffer has fewer bytes than the limit, or the task is cancelled.
     func waitForRoom() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -23,7 +23,7 @@ package final class StreamDriver: Sendable {
         var stream = StreamState.idle
         /// The number of the link that is open or being opened; otherwise `nil`.
         var link: Int?
-        /// The last link of which the reader has taken all missed events.
+        /// The last link whose missed events were all taken by the reader.
         var caughtUpLink: Int?
         var isSuspected = false
 

@@ -109,7 +109,7 @@ public struct StreamReset: Sendable, Hashable, CustomStringConvertible {
     public static let serverLost = StreamReset(.serverLost)
     /// The server sends no ids, so no connection can continue an earlier one.
     public static let noIDs = StreamReset(.noIDs)
-    /// The server continued at another position than requested, or reported none.
+    /// The server continued at another position than requested, or reported no position.
     public static let invalid = StreamReset(.invalid)
     /// The connection has a wanted topic whose earlier events were not sent to this client. The server refused it
     /// before, or the app did not want it when the cursor was stored. The connection continues after the last event.

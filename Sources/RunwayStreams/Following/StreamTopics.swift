@@ -2,15 +2,15 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// The topics that a stream wants, and those that its open connection follows. Changes are sent one by one.
+/// The topics that a stream wants, and the topics that its open connection follows. Changes are sent one by one.
 ///
-/// No event of a wanted topic is skipped. A link ends if it lacks a wanted topic: it was opened without the topic, its
-/// change of topics failed, or its server is not a Runway server, to which no change can be sent. It ends before an
-/// event of the topic is delivered. The next link requests all wanted topics, and continues at the position of the last
-/// one.
+/// No event of a wanted topic is skipped: a link that lacks a wanted topic ends before an event of the topic is
+/// delivered. A link lacks a topic if it was opened without the topic, if its change of topics failed, or if its server
+/// is not a Runway server, to which no change can be sent. The next link requests all wanted topics, and continues at
+/// the position of the previous link.
 ///
-/// Events are skipped if the server refuses their topic, or if an earlier run of the app did not want it. Such a topic
-/// is remembered until a link includes it. That link does not count as resumed.
+/// Events are skipped only if the server refuses their topic, or if an earlier run of the app did not want the topic.
+/// Such a topic is remembered until a link includes it. That link does not count as resumed.
 final class StreamTopics: Sendable {
     /// Sends a change of a connection's topics. Returns the topics that the server refuses, if its response names them.
     typealias Send =
@@ -79,8 +79,8 @@ final class StreamTopics: Sendable {
         var wanted: Set<String>?
         /// The wanted topics that the server refused on the current or last link.
         var refused: Set<String> = []
-        /// The topics of which the stream has skipped no event. `nil` if these are all wanted topics, as after the
-        /// first link, or if they are unknown.
+        /// The topics without skipped events. `nil` if these are all wanted topics, as after the first link, or if they
+        /// are unknown.
         var followed: Set<String>?
         var confirmedCount = 0
         var link = Link.closed
@@ -110,7 +110,7 @@ final class StreamTopics: Sendable {
     var wanted: Set<String>? { state.withLock { $0.wanted } }
     /// The wanted topics that the server refused on the last connection.
     var refused: Set<String> { state.withLock { $0.refused } }
-    /// The wanted topics of which the stream has skipped no event; `nil` if the server chooses the topics.
+    /// The wanted topics without skipped events; `nil` if the server chooses the topics.
     var followed: Set<String>? {
         state.withLock { state in
             guard let followed = state.followed else { return state.wanted }
@@ -275,8 +275,8 @@ extension StreamTopics.State {
         return changeCount
     }
 
-    /// Starts a link with all wanted topics except the refused ones. Returns whether it includes a topic of which the
-    /// stream may have skipped events.
+    /// Starts a link with all wanted topics except the refused ones. Returns whether the link includes a topic whose
+    /// events the stream may have skipped.
     fileprivate mutating func beginLink(refusing topics: Set<String>) -> Bool {
         defer { followed = nil }
         // The server may choose topics that the stream did not follow before.

@@ -3,10 +3,10 @@
 ///
 /// It starts with the shortest interval. After links have survived three silences of the current interval, the next
 /// link tries a longer interval. If a link with this interval or a shorter one dies, the interval falls back to one
-/// step below the longest that worked, and stays there. After three failures in a row, learning starts again.
+/// step below the longest interval that worked, and stays there. After three failures in a row, learning starts again.
 ///
-/// Links on one network often share a connection, and survive or fail together. So one survival counts per interval,
-/// and one failure per ``failureTime``.
+/// Links on one network often share a connection, and survive or fail together. Therefore, only one survival counts per
+/// interval, and only one failure per ``failureTime``.
 struct HeartbeatLearner: Sendable {
     struct Bounds: Sendable {
         let minimum: Duration

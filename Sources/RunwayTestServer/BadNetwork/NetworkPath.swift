@@ -92,8 +92,8 @@ public final class NetworkPath: Sendable {
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 256)
-            // Set on the listener, so that accepted sockets inherit the size. After the handshake it would no longer
-            // limit the window.
+            // The size is set on the listener, so that accepted sockets inherit it. If it were set after the handshake,
+            // it would no longer limit the window.
             .serverChannelOption(.socketOption(.so_rcvbuf), value: DelayedConnection.socketByteCount)
             .childChannelOption(.socketOption(.so_sndbuf), value: DelayedConnection.socketByteCount)
             .childChannelOption(.autoRead, value: false)

@@ -22,7 +22,8 @@ final class OriginRecord: Sendable {
 
     /// Guards the received requests.
     ///
-    /// Counters that tests wait for change after the lock is released, so that a woken test finds the requests.
+    /// The counters for which tests wait are changed after the lock is released, so that a woken test finds the
+    /// requests.
     private let state = Mutex(State())
 
     init(limits: ScriptedOrigin.Limits) { self.limits = limits }

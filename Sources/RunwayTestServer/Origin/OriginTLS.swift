@@ -11,8 +11,8 @@ public struct OriginTLS: Sendable {
     /// The origin supports only HTTP/1.1, so leave `applicationProtocols` empty or set it to `["http/1.1"]`.
     public init(configuration: TLSConfiguration) { self.configuration = configuration }
 
-    /// Creates a configuration from a certificate chain, which starts with the origin's own certificate, and its
-    /// private key. Both are PEM.
+    /// Creates a configuration from a certificate chain and a private key, both as PEM. The chain starts with the
+    /// origin's own certificate, to which the key belongs.
     ///
     /// The origin offers `http/1.1` (ALPN). Throws `NIOSSLError` if the bytes are not a certificate chain and its key.
     public init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8]) throws {

@@ -31,8 +31,8 @@ public struct ReceivedRequest: Sendable, Hashable {
     public internal(set) var trailers: [Field] = []
     /// Whether the whole request was received.
     ///
-    /// It is `false` for a request that its client aborted. It is also `false` for a request whose response was sent
-    /// before its end, until the end arrives.
+    /// It is `false` for a request that its client aborted. It is also `false` for a request to which the origin
+    /// responded early, until the end of the request arrives.
     public internal(set) var isComplete = false
     /// Whether the origin's script had a response for this request.
     public internal(set) var isScripted = true

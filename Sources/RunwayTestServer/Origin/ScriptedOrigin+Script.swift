@@ -24,7 +24,8 @@ extension ScriptedOrigin {
         case afterHead
     }
 
-    /// Sets the response to all requests with a method and path. It replaces an earlier line for the same two.
+    /// Sets the response to all requests with a method and path. It replaces an earlier line for the same method and
+    /// path.
     ///
     /// - Parameters:
     ///   - method: The method; `nil` matches every method.
@@ -43,7 +44,7 @@ extension ScriptedOrigin {
 
     /// Sets the responses to requests with a method and path, one after another.
     ///
-    /// If `repeatingLast` is `true`, the default, the last one repeats. Otherwise later requests do not match this
+    /// If `repeatingLast` is `true`, the default, the last response repeats. Otherwise later requests do not match this
     /// line.
     public func on(
         _ method: HTTPRequest.Method?, _ path: String, responding moment: ResponseMoment = .afterRequest,

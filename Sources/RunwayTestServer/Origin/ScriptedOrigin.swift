@@ -153,7 +153,7 @@ extension ScriptedConnection {
 
 /// Runs `body` with a new ``ScriptedOrigin``. Shuts the origin down afterwards, even if `body` throws.
 ///
-/// The parameters are those of ``ScriptedOrigin/start(tls:hostname:)``. Rethrows the errors of `body`.
+/// See ``ScriptedOrigin/start(tls:hostname:)`` for the parameters. Rethrows the errors of `body`.
 public func withScriptedOrigin<Value>(
     tls: OriginTLS? = nil, hostname: String? = nil, _ body: (ScriptedOrigin) async throws -> Value
 ) async throws -> Value {

@@ -55,8 +55,8 @@ public struct ScriptedResponse: Sendable {
 
     /// How the end of the body is marked (RFC 9112 §6.3).
     ///
-    /// If HTTP forbids a body (HEAD, 204, 304), none is sent, and the fields are those of the response to GET. A field
-    /// that the response already has is not added.
+    /// If HTTP forbids a body (HEAD, 204, 304), none is sent, and the fields are the same as in the response to GET. A
+    /// field that the response already has is not added.
     public enum Framing: Sendable, Hashable {
         /// A `Content-Length` with the actual length.
         case length
@@ -82,8 +82,8 @@ public struct ScriptedResponse: Sendable {
         case automatic
         /// The connection is closed without `Connection: close` in the response, with TLS after `close_notify`.
         case close
-        /// The socket is closed without TLS's `close_notify`, as an attacker does who truncates a response. Without TLS
-        /// it equals `close`.
+        /// The socket is closed without TLS's `close_notify`, as if an attacker truncated the response. Without TLS,
+        /// this case equals `close`.
         case closeAbruptly
         /// The socket is reset (RST). The client may lose bytes that it has not read yet.
         case reset
@@ -96,7 +96,7 @@ public struct ScriptedResponse: Sendable {
 
     /// A position in a response at which it can pause.
     public enum PausePoint: Sendable, Hashable {
-        /// Before the first byte, also that of an interim response.
+        /// Before the first byte, even of an interim response.
         case beforeAnything
         /// After interim responses, before the head.
         case beforeHead

@@ -1,4 +1,4 @@
-/// Waits until a condition is true, for tests that no event notifies.
+/// Waits until a condition is true, for tests that have no event to wait for.
 ///
 /// Other tasks run between two checks. At first the caller yields. After a tenth of a second it sleeps for a
 /// millisecond between checks, since the condition may depend on a socket or a file.
