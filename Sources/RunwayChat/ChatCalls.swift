@@ -17,7 +17,8 @@ public struct ChatSend<Service: APIService>: Endpoint {
     public static var name: String { "ChatSend" }
     /// The HTTP method, POST.
     public static var method: HTTPRequest.Method { .post }
-    /// Lets the layer's offline queue, if it has one, store calls while the server can't be reached.
+    /// Lets the offline queue of the layer store calls while the server can't be reached. A layer without a queue
+    /// stores none.
     public static var offline: OfflinePolicy { .queued }
     /// Sends an idempotency key with every call.
     public static var sendsIdempotencyKey: Bool { true }
@@ -161,8 +162,8 @@ extension ChatMachine {
             }
         }
 
-        /// Converts the error of a call that gets a page. Status 403 or 404 means that the member may not read the
-        /// conversation, and 404 or 410 that the conversation does not exist.
+        /// Converts the error of a call that gets a page. Status 403 means that the member may not read the
+        /// conversation, 410 that the conversation does not exist, and 404 one of the two.
         init(ofPage error: NetworkError) {
             let isRefused = error.outlook.isFinal && [.forbidden, .notFound, .gone].contains(error.status)
             self = isRefused ? .refused(error.chatReason) : .transient

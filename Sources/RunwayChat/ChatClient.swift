@@ -378,8 +378,8 @@ extension ChatClient {
         let failed = await storeAll(states)
         for (id, state) in states where left[id] == state && !failed.contains(id) { left[id] = nil }
         for (id, state) in states where conversations[id] != nil && !failed.contains(id) { stored[id] = state }
-        // The stored state of a conversation that could not be stored now has an earlier position. After the next
-        // start, the conversation fetches the missed messages.
+        // If a state could not be stored, the store still has an older state with an earlier position. After the next
+        // start, its conversation fetches the missed messages.
         if cursor != storedCursor {
             await cursors.store(cursor, for: key)
             storedCursor = cursor

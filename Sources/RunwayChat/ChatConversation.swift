@@ -40,11 +40,11 @@ public final class ChatConversation {
     /// Whether messages are sent at once. It is `true` if the stream has caught up and the server refuses no page.
     public private(set) var isLive = false
     /// Whether the server refuses the conversation or its pages, or can't have a conversation with this name. The
-    /// server refuses it, for example, after the member was removed.
+    /// server refuses the conversation, for example, after the member was removed.
     ///
-    /// Meanwhile, messages of this member wait. Messages of other members arrive only over the stream, or not at all if
-    /// the member may not follow the conversation. The client asks again when the stream connects and after a sign-in.
-    /// It asks for refused pages every minute, too.
+    /// While this property is `true`, messages of this member wait. Messages of other members arrive only over the
+    /// stream, or not at all if the member may not follow the conversation. The client asks for the conversation again
+    /// when the stream connects and after a sign-in. It asks for refused pages every minute, too.
     public private(set) var isRefused = false
     /// The reason why the conversation is refused, in one sentence; empty if ``isRefused`` is `false`.
     public private(set) var refusalReason = ""
@@ -106,8 +106,8 @@ public final class ChatConversation {
         return machine.discard(entry.message)
     }
 
-    /// Loads messages that precede the shown ones, up to 8,000. They stay until the member has read the last message;
-    /// see ``markRead(upTo:)``.
+    /// Loads messages that precede the shown ones, up to 8,000. The loaded messages stay until the member has read the
+    /// last message; see ``markRead(upTo:)``.
     public func loadOlder() { perform(machine.loadOlder(at: clock.now)) }
 
     /// Marks the messages as read up to a number.

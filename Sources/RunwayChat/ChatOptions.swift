@@ -4,7 +4,7 @@
 ///
 /// - A page has at most 100 messages.
 /// - After an interruption the client fetches at most 1,000 missed messages. If more are missing, the screen starts
-///   again with the newest ones, and ``ChatConversation/loadOlder()`` loads those before them.
+///   again with the newest messages, and ``ChatConversation/loadOlder()`` loads the messages before them.
 /// - ``ChatConversation/loadOlder()`` shows up to 8,000 messages beyond ``maximumMessageCount``, until the member has
 ///   read the last message.
 /// - At most 1,000 messages wait to be sent. At most 500 received messages wait for missing messages before them.

@@ -48,8 +48,8 @@ struct ChatDraft: Sendable, Hashable, Codable {
     var text: String
     var date: Date
     var state = State.waiting
-    /// Whether the server may have the message. `true` after a call with it was started. `false` again if the call
-    /// ended without sending it, or was refused and was the first call.
+    /// Whether the server may have the message. It becomes `true` when a call with the message is started. It becomes
+    /// `false` again if that call ended without sending the message, or if the call was the first one and was refused.
     var mayBeSent = false
 }
 

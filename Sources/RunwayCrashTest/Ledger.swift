@@ -5,8 +5,9 @@ import Synchronization
 
 /// Executes the changes of clients, and writes their effects to a file. Several servers may share the file.
 ///
-/// If a server is killed after an effect and before its response is stored, the change is executed again. The ledger
-/// then recognises its key. Every server whose effects and keys are not stored in one transaction has to do the same.
+/// If a server is killed after an effect and before it has stored the response, the change is executed again. The
+/// ledger then recognises the key of the change. Every server whose effects and keys are not stored in one transaction
+/// has to do the same.
 final class Ledger: Sendable {
     struct Effect: Sendable {
         var client: String

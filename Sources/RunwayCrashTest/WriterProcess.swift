@@ -50,7 +50,7 @@ struct WriterProcess: AsyncParsableCommand {
                 try await Task.sleep(for: .milliseconds(100))
             }
             if number.isMultiple(of: 5) { account = try await signIn(on: network) }
-            // The writer waits for the commit of one record while others are waiting, too.
+            // The writer waits for the commit of one record while other records are waiting, too.
             let numbers = number..<number + Int.random(in: 1...8)
             try offered.append(numbers)
             let receipts = numbers.map { number in

@@ -165,9 +165,9 @@
 
         /// Returns the oldest records in order of receipt. Records whose contents were removed are omitted.
         ///
-        /// The order is only as exact as the agreement of the server processes' clocks. Within an installation, `seq`
-        /// in the records is the exact order. ``StoredAction/sequence`` is the time of receipt in microseconds, which
-        /// is equal for all records of one transaction.
+        /// The order is inexact if the clocks of the server processes differ. Within an installation, `seq` in the
+        /// records is the exact order. ``StoredAction/sequence`` is the time of receipt in microseconds, which is equal
+        /// for all records of one transaction.
         ///
         /// - Parameter limit: The maximum number of records. The default is 1,000.
         /// - Throws: ``PostgreSQLError``.

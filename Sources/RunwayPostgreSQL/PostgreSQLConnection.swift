@@ -20,8 +20,8 @@
             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
             """
 
-        /// Connects. Timeouts in the URL, including a `statement_timeout` in its `options`, take precedence over those
-        /// set here. If `synchronous_commit` is off, it is turned on, wherever it was set.
+        /// Connects. Timeouts in the URL, including a `statement_timeout` in its `options`, take precedence over the
+        /// timeouts set here. If `synchronous_commit` is off, it is turned on, wherever it was set.
         ///
         /// - Throws: ``PostgreSQLError``, without libpq's text, which may contain parts of the URL.
         init(to url: String) throws(PostgreSQLError) {

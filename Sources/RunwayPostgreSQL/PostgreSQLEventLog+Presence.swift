@@ -20,7 +20,7 @@
         }
 
         /// Renews a lease, and records the members that joined and left under it, in one transaction. Then removes
-        /// members of expired leases until some members have left.
+        /// members of expired leases, until some of them have left because no other lease has them.
         ///
         /// Members whose name has more than 1,024 bytes or contains U+0000 are not recorded.
         ///
@@ -46,7 +46,7 @@
             return ((recorded?.count ?? 0) + removed.publishedCount, removed.isComplete)
         }
 
-        /// Removes members of expired leases until some members have left.
+        /// Removes members of expired leases, until some of them have left because no other lease has them.
         private func removeEnded(upTo maximumCount: Int) async throws -> (publishedCount: Int, isComplete: Bool) {
             let end = ContinuousClock.now + Self.maximumRemovalTime
             while maximumCount > 0, ContinuousClock.now < end {

@@ -72,7 +72,7 @@
                 var record: [String?]?
                 if try !hasRoom() {
                     // A known key needs no further space. Its record is looked up before abandoned claims are removed,
-                    // since it may be one of them.
+                    // since the record may be such a claim.
                     record = try connection.run(IdempotencyStatements.find, names).first
                     if record == nil {
                         let removed = try connection.run(

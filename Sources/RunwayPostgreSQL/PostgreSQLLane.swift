@@ -11,7 +11,7 @@
             var connection: PostgreSQLConnection?
         }
 
-        /// The maximum number of attempts for a transaction that conflicts with others.
+        /// The maximum number of attempts for a transaction that conflicts with other transactions.
         static let maximumAttemptCount = 10
 
         private let url: String

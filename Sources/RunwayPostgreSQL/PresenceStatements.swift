@@ -2,7 +2,7 @@
 /// tenant leads every key and predicate.
 ///
 /// To renew the lease of all its members, a process updates only one row. The row of the log is locked before members
-/// are recorded. Of several processes, therefore, only one finds that its member is the first or the last record.
+/// are recorded, so that only one of several processes finds that a member's record is the first or the last.
 enum PresenceStatements {
     static let tables = [
         """
@@ -16,7 +16,7 @@ enum PresenceStatements {
         "CREATE INDEX IF NOT EXISTS runway_presence_by_lease ON runway_presence (tenant, log, lease)",
     ]
 
-    /// Makes each statement read the commits of others up to its start. It reads and writes no table.
+    /// Makes each statement read the commits of other transactions up to its start. It reads and writes no table.
     static let isolation = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
     static let lockLog = "SELECT epoch FROM runway_event_log WHERE tenant = $1 AND name = $2 FOR UPDATE"
     static let begin = """

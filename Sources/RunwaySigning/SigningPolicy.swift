@@ -5,8 +5,9 @@ public import RunwaySignatures
 
 /// The settings for signing the requests of a service and for verifying its responses.
 ///
-/// The time of the device's clock is corrected to the server's time, by at most 24 hours: a signature with a later time
-/// could be stored and used then. A device whose clock is further off is accepted only with a nonce of the server.
+/// The time of the device's clock is corrected to the server's time, by at most 24 hours: a signature with a future
+/// time could be stored and used at that time. A device whose clock is further off is accepted only with a nonce of the
+/// server.
 public struct SigningPolicy: Sendable {
     /// The maximum correction of the device's clock.
     static let maximumCorrection = Duration.seconds(86_400)

@@ -2,8 +2,8 @@ package import Foundation
 import Synchronization
 
 #if os(macOS) || os(Linux)
-    /// Guards the start of processes. If two start at the same time, one inherits descriptors of the other, and the end
-    /// of the other is noticed only when both have ended.
+    /// Guards the start of processes. If two processes start at the same time, one inherits descriptors of the other.
+    /// The end of the other process is then noticed only when both have ended.
     private let starting = Mutex(())
 
     extension Process {

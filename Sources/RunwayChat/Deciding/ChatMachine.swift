@@ -245,7 +245,7 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Sends a message again that was refused, or that the offline queue has. The server recognises a message that it
+    /// Sends a refused message again, or a message that the offline queue has. The server recognises a message that it
     /// has stored already.
     mutating func retry(_ id: UUID, at now: Duration) -> [Action] {
         outbox.retry(id) ? next(at: now) : []

@@ -106,7 +106,7 @@ extension ChatOutbox {
         if failure == .transient || failure == .notSent { pause.fail(at: now, using: &random) } else { pause.reset() }
     }
 
-    /// Sends a message again that was refused, or that the offline queue has. Returns `false` if there is no such
+    /// Sends a refused message again, or a message that the offline queue has. Returns `false` if there is no such
     /// message. The server recognises a message that it has stored already.
     mutating func retry(_ id: UUID) -> Bool {
         guard let index = drafts.firstIndex(where: { $0.id == id }) else { return false }

@@ -55,7 +55,8 @@ public protocol ChatStateStore: Sendable {
 }
 
 extension ChatStateStore {
-    /// Stores states together. If that fails, stores them one by one, so that one failure does not affect the others.
+    /// Stores states together. If that fails, stores them one by one, so that one failure does not affect the other
+    /// states.
     ///
     /// - Returns: The conversations whose states could not be stored, and the last error.
     func storeEach(_ states: [String: ChatState]) async -> (failed: Set<String>, problem: (any Error)?) {

@@ -8,7 +8,8 @@ struct CallRequest {
     var request: Request
     /// The content of the body, from which a curl command line is made.
     let body: Body
-    /// Whether the call added the `Accept-Encoding` field itself. Then a curl command line has to decode these codings.
+    /// Whether the call added the `Accept-Encoding` field itself. If it did, a curl command line has to decode the
+    /// content codings in this field.
     let acceptsDefaultCodings: Bool
 
     enum Body {

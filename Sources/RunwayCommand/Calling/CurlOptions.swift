@@ -2,7 +2,8 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 
-/// The settings of a curl command line that do not belong to the request. Trust and connection match those of the call.
+/// The settings of a curl command line that do not belong to the request. The trust and connection settings match the
+/// settings of the call.
 struct CurlOptions {
     var connection: ConnectionOptions
     var certificateFile: String?

@@ -60,7 +60,7 @@ struct Console: Sendable {
 
     /// Writes all bytes unchanged.
     ///
-    /// - Throws: ``BrokenPipe`` if the stream's reader has closed it, ``CommandFailure`` if the write fails.
+    /// - Throws: ``BrokenPipe`` if the reader has closed the stream, ``CommandFailure`` if the write fails.
     func write(_ bytes: [UInt8]) throws {
         if isTerminal { ProgressLine.wipe() }
         do {

@@ -2,7 +2,7 @@ import HTTPTypes
 import Runway
 import RunwayTransport
 
-/// Sends a request to an address of its host that ``ForwardTargets`` allows. Bodies are unchanged.
+/// Sends a request to an address of its host, but only to one that ``ForwardTargets`` allows. Bodies are unchanged.
 ///
 /// The stage is directly above the transport. So it checks every attempt, and the caches above it see the host's name.
 struct CheckedTargetStage: RequestStage {

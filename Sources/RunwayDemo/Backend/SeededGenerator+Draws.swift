@@ -1,7 +1,8 @@
 #if Command
     import RunwayTesting
 
-    /// Random draws with their own algorithms: those of the standard library may change between toolchains.
+    /// Random draws with algorithms of this project, since the algorithms of the standard library may change between
+    /// toolchains.
     extension SeededGenerator {
         /// Returns an integer within `range`. For the ranges in this target, its bias is below 2^-40.
         mutating func integer(in range: ClosedRange<Int>) -> Int {

@@ -138,7 +138,7 @@
             note("line \(line + 1) of the screen is \(text(found)), and should be \(text(wanted))")
         }
 
-        /// Checks that the screen shows an error of a kind, whose detail contains `words`.
+        /// Checks that the screen shows an error of a kind, and that the detail of this error contains `words`.
         func shouldShow(error kind: String, saying words: String = "") {
             let error = screen.error
             let isWanted = error?.kind.name == kind && (words.isEmpty || error?.detail.contains(words) == true)

@@ -43,7 +43,7 @@
         let seed: UInt64
         /// The current screen, for scenes with one screen.
         private(set) lazy var screen = makeScreen()
-        /// The expected listings of the backend. This copy is independent of the backend's.
+        /// The expected listings of the backend. This copy is independent of the backend's catalogue.
         var catalogue: ListingCatalogue
         var expected: [Expectation] = []
         /// The calls that landed at a controller, in the order of landing.

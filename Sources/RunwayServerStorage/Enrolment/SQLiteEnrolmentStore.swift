@@ -124,7 +124,7 @@ public final class SQLiteEnrolmentStore: EnrolledKeyDirectory, AttestedDeviceSto
         return device
     }
 
-    /// Adds a device. Returns `false` if it was not added, since it is already stored or the store is full.
+    /// Adds a device. Returns `false` if the device is already stored, or if the store is full.
     public func insert(_ device: AttestedDevice) async throws -> Bool { try await isDone(.insert(device)) }
 
     /// Sets the counter of a device. Returns `false` if `counter` is not greater than its current value.

@@ -165,10 +165,10 @@ public final class SQLiteEventLog: EventLog {
         }
     }
 
-    /// Returns the events after an offset, up to the next damaged event. If the first ones are damaged, the page begins
-    /// after them.
+    /// Returns the events after an offset, up to the next damaged event. If the first events after the offset are
+    /// damaged, the page begins after them.
     ///
-    /// - Throws: Errors of SQLite, except those of damaged rows.
+    /// - Throws: Errors of SQLite, except errors for damaged rows.
     public func events(
         after offset: Int64, upTo maximumCount: Int
     ) async throws -> (first: Int64, events: [PublishedEvent]) {

@@ -99,7 +99,7 @@ public struct DPoPRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public struct Reason: Sendable, Hashable {
         let text: String
 
-        /// The request has no proof or several proofs, or its proof lacks `ES256` or a public key.
+        /// The request has no proof or several proofs, or its proof does not use `ES256` or contains no public key.
         public static let malformed = Reason(text: "there is not one well-formed proof")
         /// The signature is not by the key in the proof.
         public static let invalid = Reason(text: "the signature is not valid")

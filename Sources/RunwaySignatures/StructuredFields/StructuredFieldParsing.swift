@@ -140,8 +140,8 @@ private struct NameCount {
         case displayString
     }
 
-    /// Counts commas and semicolons outside Strings and Display Strings. In these places, a comma only separates
-    /// members, and a semicolon only begins a parameter.
+    /// Counts the commas and semicolons that are outside Strings and Display Strings. Such a comma only separates
+    /// members, and such a semicolon only begins a parameter.
     init(of bytes: [UInt8]) {
         var position = Position.outside
         var previous: UInt8 = 0

@@ -4,7 +4,7 @@ import Synchronization
 /// Records used nonces in memory, for one server.
 ///
 /// Its size is limited: when it is full, claims are refused until nonces expire. Each key has a quota, so that one key
-/// cannot cause the signatures of all others to be refused.
+/// cannot cause the signatures of all other keys to be refused.
 ///
 /// After a restart of the server, the memory is empty. Signatures that may have been made before the start are refused,
 /// and their signers must sign again. Since a signer's clock may be ahead, these are all signatures whose `created` is
@@ -16,7 +16,7 @@ import Synchronization
 /// accepted.
 ///
 /// A nonce is stored as a digest of 16 bytes in a set, which takes about 35 bytes with the set's spare capacity. The
-/// memory has 16 parts; each key takes about 32 more bytes in each part with its nonces.
+/// memory has 16 parts. In each part that has nonces of a key, the key takes about 32 more bytes.
 public final class NonceMemory: NonceStore {
     /// The parts. Each has its own lock, so that claims seldom wait for each other.
     private let shards: [Shard]

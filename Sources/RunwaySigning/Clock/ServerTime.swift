@@ -30,8 +30,8 @@ final class ServerTime: Sendable {
         return Moment(time: correction.time + (instant - correction.instant), instant: instant)
     }
 
-    /// Adopts the time in a response, unless it lies between the sending of the request and now, by the clock that the
-    /// request used.
+    /// Adopts the server's time in a response if it shows that the request assumed a wrong time. The assumed time was
+    /// right if the server's time lies between the sending of the request and now, by the clock that the request used.
     ///
     /// Returns the difference to the time that the request assumed. Returns `nil` without a change if the assumed time
     /// was right, or if the server's time differs from the device's by more than `maximum`.

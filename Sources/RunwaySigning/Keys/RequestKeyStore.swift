@@ -20,16 +20,17 @@ public protocol RequestKeyStore: Sendable {
     /// for every request, unless the key is in memory (``keyInMemory(for:)``).
     ///
     /// The wait counts towards the deadline of the call; a store that does not return by then is abandoned. If the
-    /// function throws a `NetworkError`, the call fails with it as not sent. After any other error, the call fails as
-    /// `NetworkError.Kind.storage`, without the text of the error.
+    /// function throws a `NetworkError`, the call fails with this error, marked as not sent. After any other error, the
+    /// call fails as `NetworkError.Kind.storage`, without the text of the error.
     func key(for owner: KeyOwner) async throws -> RequestKey?
 
     /// Returns the key for the requests of an owner if the store has it in memory, otherwise `nil`. The default returns
     /// `nil`, so that ``key(for:)`` is called.
     ///
-    /// The function must not block, and must return the same key as ``key(for:)``. If it returns a `SigningKey` or a
-    /// key of a ``SoftwareKeyMaker``, a request without a streamed body is signed directly in the task of its call.
-    /// This saves the separate task that is otherwise needed to abandon a store or a signer at the deadline.
+    /// The function must not block, and must return the same key as ``key(for:)``. If the returned key signs with a
+    /// `SigningKey` or a key of a ``SoftwareKeyMaker``, a request without a streamed body is signed directly in the
+    /// task of its call. This saves the separate task that is otherwise needed to abandon a store or a signer at the
+    /// deadline.
     func keyInMemory(for owner: KeyOwner) -> RequestKey?
 }
 

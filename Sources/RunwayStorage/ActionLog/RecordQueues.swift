@@ -60,7 +60,7 @@ struct RecordQueues: Sendable {
         taken = []
     }
 
-    /// Puts the taken records back, before all others.
+    /// Puts the taken records back, before all other records.
     mutating func restoreTaken() {
         for (priority, records) in Dictionary(grouping: taken, by: \.priority) {
             guard let queue = queues[priority] else { continue }

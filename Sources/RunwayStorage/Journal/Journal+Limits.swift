@@ -49,7 +49,7 @@ extension Journal {
         return []
     }
 
-    /// The prefix of the reason of an entry that was set aside in a series that has not ended.
+    /// The prefix of the reason of a set-aside entry whose series has not ended.
     private static let seriesMark = "\u{1}"
     /// The reason of an entry that waits again after its series. No other reason contains this text.
     private static let returnedReason = "\u{1}\u{1}"
@@ -58,9 +58,9 @@ extension Journal {
     ///
     /// - Parameters:
     ///   - reasons: The reasons by entry id. A reason is a short text from the server that the app shows.
-    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:at:)`` may make them wait again, once. The default is
+    ///   - isInSeries: Whether ``endSeries(of:isSentAgain:at:)`` may make the entries wait again, once. The default is
     ///     `false`.
-    /// - Returns: The number of entries that were set aside. The others are no longer in the current batch.
+    /// - Returns: The number of entries that were set aside. The other entries are no longer in the current batch.
     @discardableResult
     func setAside(
         _ reasons: [UUID: String], of batch: JournalBatch, inSeries isInSeries: Bool = false

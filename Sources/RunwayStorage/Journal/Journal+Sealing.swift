@@ -7,7 +7,7 @@ extension Journal {
     /// The maximum number of entries that one transaction decrypts.
     private static let sealingGroupSize = 1000
 
-    /// Marks the waiting entries of a scope that can't be decrypted as sealed. They are not claimed until ``unseal()``.
+    /// Marks waiting entries of a scope as sealed if they can't be decrypted. They are not claimed until ``unseal()``.
     ///
     /// Call it only while the key can be read (``PayloadCoder/checkKey()``).
     func seal(_ scope: String) throws(StorageError) {

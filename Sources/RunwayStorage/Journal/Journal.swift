@@ -21,8 +21,8 @@ import RunwaySQLite
 ///
 /// An entry may be claimed more than once: if its owner ends without acknowledging a batch, a later claim returns it.
 ///
-/// Only one object can open a file. Any other, also in another process, fails with ``StorageError/Kind/locked``. All
-/// functions run one after another, and block while the disk works, so call them on a queue of their own.
+/// Only one object can open a file. Any other object, also in another process, fails with ``StorageError/Kind/locked``.
+/// All functions run one after another, and block while the disk works, so call them on a queue of their own.
 final class Journal: Sendable {
     /// The secret of the file. Every new file has a new secret.
     let secret: InstallationSecret

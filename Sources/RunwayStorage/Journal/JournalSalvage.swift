@@ -8,7 +8,8 @@ import RunwaySQLite
 ///   same key. The other entries are counted as damaged.
 /// - Stream numbers are not copied. Batches are sent in new streams, and the server recognises entries by id.
 /// - Settings are copied if their checksum is correct. A damaged one could name another account, or undo a decision.
-/// - The settings of the installation (``Journal/installationSettings``) are not copied: the new file is another one.
+/// - The settings of the installation (``Journal/installationSettings``) are not copied: the new file is another
+///   installation.
 /// - Damaged clocks are replaced by the moment of the newest entry, so that no entry becomes older.
 enum JournalSalvage {
     /// The entries and settings that were read from a damaged file.
@@ -49,7 +50,7 @@ enum JournalSalvage {
             else { return contents }
             defer { try? queue.close() }
             try queue.inDatabase { database in
-                // Each part is read separately, since it may be damaged while the others are not.
+                // Each part is read separately, since one part may be damaged while the other parts are not.
                 contents.total =
                     try readUnlessDamaged { try Int.fetchOne(database, sql: "SELECT sum(count) FROM tally") } ?? nil
                 contents.clocks = try readUnlessDamaged { try JournalClock.read(database) } ?? nil

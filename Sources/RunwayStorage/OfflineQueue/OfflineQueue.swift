@@ -182,8 +182,8 @@ extension OfflineQueue {
     /// Returns whether an endpoint was passed to the initialiser.
     public func accepts(_ endpoint: any Endpoint.Type) -> Bool { types.contains(ObjectIdentifier(endpoint)) }
 
-    /// Returns whether a new change has to wait. It has to if other changes of its account wait, or if a change with a
-    /// common subject waits for the app's decision.
+    /// Returns whether a new change has to wait. It has to wait if other changes of its account wait, or if a change
+    /// with a common subject waits for the app's decision.
     ///
     /// - Throws: ``StorageError`` if the file can't be read.
     public func hasToWait(_ change: UnsentChange) async throws -> Bool {

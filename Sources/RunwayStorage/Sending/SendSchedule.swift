@@ -7,10 +7,10 @@ import Runway
 /// A *scope* is an account of the action log, or an account of a service. Its entries are sent in order, and
 /// independently of other scopes. Scopes take turns, with a gap between two attempts. Each scope has:
 ///
-/// - a backoff, so that a server that refuses one account does not delay the others. It ends when a network returns, an
-///   account signs in, or the app asks;
+/// - a backoff, so that a server that refuses one account does not delay the other accounts. It ends when a network
+///   returns, an account signs in, or the app asks;
 /// - a pause that its server asked for, which only time ends;
-/// - at most one suspected entry, to which no response arrives. It is sent alternately with others
+/// - at most one suspected entry, to which no response arrives. It is sent alternately with other entries
 ///   (``SuspectedEntry``).
 ///
 /// The ``SendPolicy`` decides which scopes are due.
@@ -20,7 +20,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         var backoff: Backoff
         /// The number of server faults on an entry, or on a batch that begins with the entry.
         var faults: [UUID: Int] = [:]
-        /// The entry without a response, which is sent alternately with others.
+        /// The entry without a response, which is sent alternately with other entries.
         var suspect: SuspectedEntry?
         /// The number of the scope's last attempt; 0 before the first.
         var turn: UInt64 = 0
@@ -165,7 +165,7 @@ extension SendSchedule {
         if isProbe(first, in: scope) { self[scope].suspect?.didProbe() } else { self[scope].suspect = nil }
     }
 
-    /// Records that no other entry waits that could show whether the server is down.
+    /// Records that no other waiting entry could show whether the server is down.
     mutating func hasNoProbe(in scope: String) {
         if lanes[scope]?.suspect?.isProbing == true { lanes[scope]?.suspect?.hasNoProbe() }
     }
@@ -194,7 +194,7 @@ protocol SendPolicy: Sendable {
     func server(of scope: String) -> String
     /// Returns the time at which a scope is sent, not before `earliest`; `nil` if it waits for an event.
     ///
-    /// - Parameter isSuspected: Whether the scope has a suspected entry, which is sent alternately with others.
+    /// - Parameter isSuspected: Whether the scope has a suspected entry, which is sent alternately with other entries.
     mutating func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration?
     mutating func note(_ event: SendEvent)
 }
@@ -219,7 +219,7 @@ enum SendStep: Equatable, Sendable {
 enum SendOutcome: Equatable, Sendable {
     /// The entries were accepted or set aside, and the next ones follow, after the pause that the server asked for.
     case settled(pause: Duration = .zero)
-    /// The server refused the entries. This many single entries were set aside in a row. From the second one on, the
+    /// The server refused the entries. This many single entries were set aside in a row. From the second entry on, the
     /// server may refuse everything, so the delay doubles.
     case refused(inRow: Int)
     /// The same entries may succeed later, but not before the delay that the server asked for.

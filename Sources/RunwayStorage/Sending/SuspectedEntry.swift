@@ -1,11 +1,12 @@
 import Foundation
 
-/// An entry without a response, to which the server may never respond: it crashes or hangs on the entry, or a gateway
-/// times out. A pure state machine.
+/// An entry to which the server may never respond: the server crashes or hangs on it, or a gateway times out. A pure
+/// state machine.
 ///
 /// A single lost attempt does not show whether the entry, the server or the network is the cause. So another entry is
-/// sent next. If it is lost, too, the server is down. If it is accepted, and the suspected entry is lost again, three
-/// times in a row, the server fails on the suspected entry. See `docs/decisions/0118-entries-without-a-response.md`.
+/// sent next. If the other entry is lost, too, the server is down. If the other entry is accepted and then the
+/// suspected entry is lost again, three times in a row, the server fails on the suspected entry. See
+/// `docs/decisions/0118-entries-without-a-response.md`.
 struct SuspectedEntry: Sendable, Equatable {
     enum Conclusion: Equatable, Sendable {
         case open

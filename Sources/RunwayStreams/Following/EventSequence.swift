@@ -148,7 +148,8 @@ extension NetworkLayer {
     /// - Parameters:
     ///   - endpoint: The stream and its parameters.
     ///   - options: The rules of reconnection, and the limits; see ``StreamOptions`` for the defaults.
-    ///   - cursors: Stores the position in the stream. With the default, `nil`, each start of the app starts it again.
+    ///   - cursors: Stores the position in the stream. With the default, `nil`, the stream starts again with each start
+    ///     of the app.
     ///   - key: The key under which `cursors` stores the position. The default, `nil`, derives it from the service, its
     ///     environment, the endpoint with its path, parameters and topics, and the account.
     ///   - randomness: Randomises delays. The default is the system's generator; a test passes a seeded one.

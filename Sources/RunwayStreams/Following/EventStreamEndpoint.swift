@@ -22,8 +22,8 @@ public protocol EventStreamEndpoint: EventStreamDeclarations, Endpoint {
     var topicsPath: EndpointPath { get }
 }
 
-/// Makes the compiler reject a stream whose `topics` do not have the type `Set<String>?`. They would be ignored
-/// silently otherwise.
+/// Makes the compiler reject a stream whose `topics` do not have the type `Set<String>?`. Otherwise such topics would
+/// be ignored silently.
 ///
 /// Every ``EventStreamEndpoint`` conforms without an explicit declaration.
 public protocol EventStreamDeclarations {

@@ -212,7 +212,8 @@ package final class StreamDriver: Sendable {
         run.link = (task, monitor)
     }
 
-    /// Closes the link if there is one, and waits for its end, since the next link starts at its position.
+    /// Closes the link if there is one, and waits for its end, since the next link starts at the position that this
+    /// link reaches.
     private func close(_ run: inout Run) async {
         guard let link = run.link else { return }
         link.task.cancel()

@@ -143,7 +143,7 @@ final class StreamTopics: Sendable {
     ///   - link: The number of the link, which is greater than the numbers of all earlier links.
     ///   - asked: The topics that the link requested.
     ///   - refused: The requested topics that the server refuses.
-    /// - Returns: Whether the link includes a wanted topic of which the stream may have skipped events.
+    /// - Returns: Whether the link includes a wanted topic whose events the stream may have skipped.
     func opened(_ id: String, on link: Int, asked: Set<String>?, refused: Set<String>) -> Bool {
         let (starts, hasReturnedTopics) = state.withLock { state -> (Bool, Bool) in
             guard state.link.end(of: link) == nil else { return (false, false) }
@@ -349,7 +349,8 @@ extension StreamTopics.State {
         return refused != before
     }
 
-    /// Ends the open link of a server other than a Runway server if it lacks a wanted topic, and returns its number.
+    /// Ends the open link of a server other than a Runway server if the link lacks a wanted topic. Returns the number
+    /// of the link.
     fileprivate mutating func loseFixedLink() -> Int? {
         guard case .fixed(let number, let topics) = link, let wanted, !wanted.isSubset(of: topics) else { return nil }
         link = .ended(link: number, .superseded)

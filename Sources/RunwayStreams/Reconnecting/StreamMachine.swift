@@ -338,8 +338,8 @@ extension StreamMachine {
         guard case .open(var link) = phase, link.probe == nil else { return [] }
         let deadline = now + options.probeTimeout
         defer { phase = .open(link) }
-        // The continuity contains the id of the connection, and no probe is possible before it arrives. So it has to
-        // arrive within the time of a probe.
+        // The continuity contains the id of the connection, and no probe is possible before it arrives. So the
+        // continuity has to arrive within the time of a probe.
         if let openingDeadline = link.openingDeadline {
             link.openingDeadline = min(openingDeadline, deadline)
             return []

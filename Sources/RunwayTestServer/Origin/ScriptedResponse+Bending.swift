@@ -36,7 +36,7 @@ extension ScriptedResponse {
     /// Returns the response with a `Content-Length` of `length`, even if this is wrong.
     public func declaring(length: Int) -> ScriptedResponse { framed(.declaredLength(length)) }
 
-    /// Returns the response with an additional header field after the others.
+    /// Returns the response with an additional header field after the other fields.
     public func header(_ name: HTTPField.Name, _ value: String) -> ScriptedResponse {
         with { $0.headerFields.append(HTTPField(name: name, value: value)) }
     }

@@ -25,7 +25,7 @@ package struct PassThroughStage: RequestStage {
 extension RequestPipeline {
     /// The default stages. If `RUNWAY_TESTS_PASS_THROUGH` is set, a stage that changes nothing surrounds each of them.
     ///
-    /// The last two commands of `Scripts/test.sh` run their test suites both with and without this variable.
+    /// The last two commands of `Scripts/test.sh` set this variable, and run suites that also run without it.
     package static var tested: RequestPipeline {
         isPassThroughTested ? .withPassThroughStages : RequestPipeline()
     }

@@ -93,7 +93,7 @@
             ) {
                 let refresh = RentalList(city: "shenzhen", pageSize: 3, delay: 4000)
                 for tab in tabs { call(tab.rentals.load(refresh), shouldBe: "succeeded") }
-                // This request is made last. When it has landed, the eight others have been made, too.
+                // This request is made last. When it has landed, the eight other requests have been made, too.
                 let another = makeLists()
                 call(another.newHomes.load(NewHomesList(city: "shenzhen", limit: 3)), shouldBe: "succeeded")
                 try await wait(for: "another list to land") { another.newHomes.rawData != nil }
