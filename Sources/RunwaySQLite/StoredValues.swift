@@ -35,7 +35,7 @@ extension DatabaseError {
     package var codeText: String { "SQLite code \(extendedResultCode.rawValue)" }
 }
 
-/// The error for a column whose value has another type than was written, which means that the file is damaged.
+/// The error for a column whose value has another type than the written value. The file is then damaged.
 package struct DamagedColumn: Error {}
 
 extension Row {

@@ -79,7 +79,7 @@ struct PayloadCoder: Sendable {
     /// - Throws: ``StorageError/Kind/keyUnavailable`` if the key can't be read now.
     func checkKey() throws(StorageError) { if !isKeyReadable { throw Self.unavailable } }
 
-    // The message contains no text of the app's error, which may contain secrets.
+    // The message contains no text of the app's error, since this text may contain secrets.
     static let unavailable = StorageError(
         .keyUnavailable, "The key of the app's sealing can't be read now. What is stored stays.")
 

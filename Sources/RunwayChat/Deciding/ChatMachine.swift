@@ -223,7 +223,7 @@ extension ChatMachine {
 }
 
 extension ChatMachine {
-    /// Adds a message of the member, which is shown at once.
+    /// Adds a message of the member, and shows it at once.
     ///
     /// - Returns: The actions; `nil` if too many messages are waiting.
     mutating func write(_ draft: ChatDraft, at now: Duration) -> [Action]? {

@@ -1,6 +1,6 @@
 import RunwayFormats
 
-/// The shown messages of a conversation, which have consecutive numbers, and the range of missing messages.
+/// The shown messages of a conversation, and the range of missing messages. Shown messages have consecutive numbers.
 ///
 /// A pure state machine. It shows each message once. Messages after a missing number wait.
 struct ChatWindow: Sendable {

@@ -80,7 +80,7 @@ struct RecordPrinter: EventSink {
 /// Records the client's request, for calls that send no request to a server.
 struct ProxiedRequestDecision: StageDecision {
     var method: HTTPRequest.Method
-    /// The path without the query, which may contain secrets.
+    /// The path without the query: a query may contain secrets.
     var path: String
 
     static var step: FlightStep { .customStage("proxy") }

@@ -119,7 +119,7 @@ struct RequestVerification: Sendable {
         await judge(input.head, tag: own, &finding)
     }
 
-    /// Passes the request to the middleware of a server, which judges the signature.
+    /// Passes the request to a server's middleware, which judges the signature.
     private func judge(_ head: HTTPRequest, tag: String, _ finding: inout Finding) async {
         let scheme = head.scheme ?? "https"
         guard let authority = head.authority.flatMap({ Authority.normalized($0, scheme: scheme) }) else {

@@ -12,7 +12,7 @@ import RunwayTransport
 ///
 /// Then kills one server for good, and checks which of its members stay present.
 struct ChatCrash: AsyncParsableCommand {
-    // An option must not share its name with an option of the test tool, which would consume it.
+    // An option must not share its name with an option of the test tool: the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "chat",
         abstract: "Kill two servers of a conversation at random, and check that both members see every message once.",

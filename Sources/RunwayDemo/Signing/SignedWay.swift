@@ -17,7 +17,7 @@
 
         private let wire: NIOTransport
         private let authority: String
-        /// Guards the last request, the body for the next one, and the reasons for refusals.
+        /// Guards the last request, the body for the next request, and the reasons for refusals.
         private let state = Mutex(State())
 
         init(wire: NIOTransport, port: Int) {

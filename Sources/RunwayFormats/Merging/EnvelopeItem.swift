@@ -31,7 +31,7 @@ package enum EnvelopeItem {
         return fields
     }
 
-    /// Decodes the body of an item, which is empty if the item has none. Returns `nil` if it is malformed.
+    /// Decodes the body of an item. Returns an empty body if the item has none, and `nil` if the body is malformed.
     package static func body(_ item: JSONValue) -> [UInt8]? {
         let (body, base64) = (item["body"], item["bodyBase64"])
         switch (body.kind, base64.kind) {

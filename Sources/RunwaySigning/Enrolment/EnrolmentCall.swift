@@ -37,7 +37,6 @@ struct ListKeys<Service: APIService>: EnrolmentCall {
     var path: EndpointPath { base }
 }
 
-/// Revokes a key.
 struct RevokeKey<Service: APIService>: EnrolmentCall {
     static var service: Service.Type { Service.self }
     static var name: String { "RevokeKey" }

@@ -49,7 +49,7 @@ extension Response {
 }
 
 extension BodyStream {
-    /// Returns the stream with a check at its end, which throws if the digest does not match the bytes.
+    /// Returns the stream with a check at its end. The check throws if the digest does not match the bytes.
     fileprivate func verified(_ digest: BodyDigest, _ status: HTTPResponse.Status) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()

@@ -111,7 +111,7 @@ struct DiskCacheIndex: @unchecked Sendable {
     /// - Returns: The entries to remove, because the limits or the files have changed.
     mutating func restore(_ entry: DiskCacheEntry) -> [DiskCacheEntry] {
         lastID = max(lastID, entry.id)
-        // No checksum covers this number, and a damaged one must not overflow.
+        // No checksum covers this number. A damaged number must not overflow.
         lastUse = max(lastUse, min(entry.lastUse, Int64(1) << 62))
         var plan = Plan()
         insert(entry, &plan)

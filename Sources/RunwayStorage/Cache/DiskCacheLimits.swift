@@ -58,7 +58,6 @@ public struct DiskCacheProblem: Sendable, CustomStringConvertible {
 struct DiskCacheError: Error, Equatable, CustomStringConvertible {
     let description: String
 
-    /// Another cache uses the folder, in this process or another one.
     static let inUse = DiskCacheError(description: "another process, or another cache of this one, uses the folder")
     /// The folder is in an app group's container, where a lock must not be held while the app is suspended.
     static let shared = DiskCacheError(

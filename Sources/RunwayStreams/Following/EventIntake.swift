@@ -161,7 +161,7 @@ struct EventIntake: Sendable {
         return [.continuity(.reset(reason), id: lastEventID)]
     }
 
-    /// Returns whether an id can be a header field's value, which has no control characters except the tab.
+    /// Returns whether an id can be the value of a header field: it has no control characters except the tab.
     private static func isUsable(_ id: String) -> Bool {
         id.utf8.count <= maximumIDByteCount && id.utf8.allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
     }

@@ -26,7 +26,7 @@ final class StreamTopics: Sendable {
         var waiter: CheckedContinuation<Outcome, Never>?
     }
 
-    /// An open connection of a Runway server, whose topics can be changed.
+    /// An open connection of a Runway server. The topics of the connection can be changed.
     fileprivate struct Connection {
         let id: String
         let link: Int
@@ -186,7 +186,7 @@ final class StreamTopics: Sendable {
     /// Records the response to a probe, in which the server named the topics that it refuses.
     ///
     /// - Parameter count: ``confirmedCount`` when the probe was sent. A response that may be older than a change is
-    ///   ignored, since the next one names the topics again.
+    ///   ignored, since the next response names the topics again.
     func probed(_ connection: String, refused: Set<String>, since count: Int) {
         let isNew = state.withLock { state in
             state.confirmedCount == count && state.link.connection?.id == connection && state.note(refused: refused)

@@ -24,9 +24,7 @@ struct LinkEnd: Sendable, Equatable {
     var name: String
     var text: String
 
-    /// The app ended the stream.
     static let stopped = LinkEnd(name: "stopped", text: "the app ended the stream")
-    /// The app paused the stream.
     static let paused = LinkEnd(name: "paused", text: "the app paused the stream")
     /// No byte arrived in time, not even after a probe.
     static let silent = LinkEnd(name: "silent", text: "nothing was received in time, not even after a probe")

@@ -29,7 +29,7 @@ extension ScriptedOrigin {
     ///
     /// - Parameters:
     ///   - method: The method; `nil` matches every method.
-    ///   - path: A path without a query, which matches every query, or a whole target including the query.
+    ///   - path: A path without a query, to match every query, or a whole target including the query.
     ///   - moment: When the response begins. The default is after the request.
     ///   - response: The response.
     public func on(
@@ -68,7 +68,7 @@ extension ScriptedOrigin {
     ///
     /// - Parameters:
     ///   - method: The method; `nil` matches every method.
-    ///   - path: A path without a query, which matches every query, or a whole target including the query.
+    ///   - path: A path without a query, to match every query, or a whole target including the query.
     ///   - moment: When the response begins. The default is after the request.
     ///   - respond: Returns the response. If it throws, the response is a 500 whose body names the error.
     public func on(

@@ -20,7 +20,7 @@ extension ScriptedResponse {
         with { $0.drip = Drip(bytes: max(1, bytes), pause: pause) }
     }
 
-    /// Returns the response truncated at `point`, where the connection ends by `ending`. The default closes it.
+    /// Returns the response truncated at `point`. The connection then ends by `ending`; the default closes it.
     ///
     /// A point beyond the end of the response means its end.
     public func cut(after point: CutPoint, by ending: Ending = .close) -> ScriptedResponse {
@@ -41,7 +41,7 @@ extension ScriptedResponse {
         with { $0.headerFields.append(HTTPField(name: name, value: value)) }
     }
 
-    /// Returns the response with an additional line in its head, which is sent unchecked and followed by CRLF.
+    /// Returns the response with an additional line in its head. The line is sent unchecked, and followed by CRLF.
     public func rawHeader(_ line: String) -> ScriptedResponse { with { $0.rawHeaderLines.append(line) } }
 
     /// Returns the response with a header field `X-Padding`, whose value has `bytes` bytes.

@@ -104,7 +104,6 @@
             }
         }
 
-        /// Changes the filter faster than the server responds.
         func changeFilterFasterThanTheServerResponds() async throws {
             let lists = makeLists()
             try await scene("A filter changed faster than the server responds: only the newest lands") {
