@@ -21,13 +21,14 @@ public struct LayerLimits: Sendable, Hashable {
     static let maximumResumableCalls = 100
 
     /// Limits for responses cached in memory and for shared requests. The default is 1,000 responses and 32 MiB under
-    /// the client's own rules, the same again under HTTP caching, and 1,000 shared requests.
+    /// the client's own rules, another 1,000 responses and 32 MiB under HTTP caching, and 1,000 shared requests.
     public var cache: CacheLimits
     /// Limits for calls in flight, and rules for refusing calls. The default allows 64 calls at once.
     public var admission: AdmissionLimits
-    /// Limits for the retries to each host. The default is one for every ten calls, and a reserve of ten.
+    /// Limits for the retries to each host. The default is one retry for every ten calls, and a reserve of ten retries.
     public var retrying: AttemptLimits
-    /// Limits for the hedged requests to each host. The default is one for every twenty reads, and a reserve of five.
+    /// Limits for the hedged requests to each host. The default is one hedge for every twenty reads, and a reserve of
+    /// five hedges.
     public var hedging: AttemptLimits
 
     /// The maximum wait for the ``TokenStore``.

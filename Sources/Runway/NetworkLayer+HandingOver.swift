@@ -14,9 +14,10 @@ private final class RequestCapture: Transport {
 
 extension NetworkLayer {
     /// Returns the request of an endpoint as the stages create it, with token, cookies and signature. The layer does
-    /// not send the request; the caller does. The call's record ends with the request. Interceptors' hooks before and
-    /// after the call's start are called, and the hooks for a failure if no request can be created. The hooks for a
-    /// response are not called.
+    /// not send the request; the caller does. The call's record ends with the request.
+    ///
+    /// The interceptors' hooks before and after the call's start are called. If no request can be created, the hooks
+    /// for a failure are also called. The hooks for a response are not called.
     ///
     /// - Throws: The error of a stage that refuses the call, or of the renewal of a token.
     @concurrent func requestToHandOver<E: Endpoint>(

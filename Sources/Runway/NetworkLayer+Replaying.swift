@@ -47,8 +47,8 @@ extension NetworkLayer {
 
     /// Sends a stored change through all stages, as a new call with its own record.
     ///
-    /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` if another account than the change's is signed
-    ///   in, or the service is in another environment.
+    /// - Throws: The error of the call; ``NetworkError/Kind/cancelled`` if the change was made for another account or
+    ///   in another environment than the current one.
     private func replay<E: Endpoint>(
         _ change: UnsentChange, _ id: UUID, as endpoint: E.Type
     ) async throws(NetworkError) -> RawData {

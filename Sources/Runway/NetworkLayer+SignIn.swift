@@ -78,7 +78,7 @@ extension NetworkLayer {
         tokens.renewals.end(TokenRenewal(identity: identity, session: session), with: .failure(signedOut))
         if cancelsCalls { deadlines.expire { $0.session === session } }
         cache.clear(account: account, of: service)
-        // A login made without a signed-in account stored its cookies without an account.
+        // A login that was made while no account was signed in stored its cookies without an account.
         for owner in [account, nil] {
             cookieJars.withJar(of: CookieJars.Owner(service: service, account: owner)) { $0.removeAll() }
         }

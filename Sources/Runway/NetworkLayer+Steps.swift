@@ -38,15 +38,15 @@ extension NetworkLayer {
         return content
     }
 
-    /// Returns a response that a stage has without waiting, or `nil` if the request must be sent.
+    /// Returns a response that a stage can supply without waiting, or `nil` if the request must be sent.
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
         guard let response = try chain.respondImmediately(&draft, in: flight) else { return nil }
         flight.noteConsequence(CallDecision.landedImmediately)
         return response
     }
 
-    /// Returns a response that a stage has without waiting and that the endpoint accepts, or `nil` if the request must
-    /// be sent.
+    /// Returns a response that a stage can supply without waiting and that the endpoint accepts, or `nil` if the
+    /// request must be sent.
     ///
     /// A stored response that the endpoint rejects is removed.
     func acceptedImmediately<E: Endpoint>(

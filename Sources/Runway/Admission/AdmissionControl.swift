@@ -13,7 +13,7 @@ final class AdmissionControl: Sendable {
         var numbers: [FlightID: UInt64] = [:]
         /// The calls that wait for a circuit, by waiter number.
         var held: [UInt64: Race<WaitEnd>] = [:]
-        /// The number of times that all waits for circuits were ended because the device joined another network.
+        /// The number of times that the device has joined another network. Each time, all waits for circuits end.
         var networkGeneration: UInt64 = 0
         /// The number of the most recent waiter.
         var number: UInt64 = 0

@@ -41,7 +41,8 @@ struct CircuitBreaker {
 
     init(_ limits: CircuitLimits) { self.limits = limits }
 
-    /// The time for which the circuit opens after the probes that failed so far, if the server sends no `Retry-After`.
+    /// The time for which the circuit opens next, unless the server's `Retry-After` is longer. It doubles with every
+    /// failed probe.
     private var openTime: Duration {
         Backoff(base: limits.openTime, longest: limits.maximumOpenTime).bound(after: failedProbes + 1)
     }

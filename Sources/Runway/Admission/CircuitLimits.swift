@@ -2,19 +2,19 @@
 ///
 /// Failures to connect to a host count for the host. Failures of the server count for the endpoint at that host:
 ///
-/// - a status of 500 or more,
-/// - a service that reports overload,
-/// - no response in time,
-/// - a connection that was lost after any part of the request may have been sent.
+/// - The status of the response is 500 or more.
+/// - The service reports overload.
+/// - The response does not arrive in time.
+/// - The connection is lost after any part of the request may have been sent.
 ///
 /// Requests without an ``Endpoint`` count by their path instead. A call counts once, with its last attempt. In a
-/// resumed upload (``UploadResumption``) each request counts. The exception is a request whose connection was lost
-/// after at least 256 KiB and before the end of its body.
+/// resumed upload (``UploadResumption``) each request counts, except a request whose connection was lost after at least
+/// 256 KiB and before the end of its body.
 ///
-/// A circuit opens after ``consecutiveFailures`` in a row. It also opens when half of at least ``minimumOutcomes``
-/// calls in a ``window`` failed. A timeout does not count if the host had less than half of ``Endpoint/deadline`` to
-/// respond, because the caller set a shorter deadline or the call waited elsewhere. A failure at another host, after a
-/// redirect, does not count either.
+/// A circuit opens after ``consecutiveFailures`` in a row. It also opens if at least half of the calls in a ``window``
+/// failed and the window has at least ``minimumOutcomes`` calls. A timeout does not count if the host had less than
+/// half of ``Endpoint/deadline`` to respond, because the caller set a shorter deadline or the call waited elsewhere. A
+/// failure at another host, after a redirect, does not count either.
 ///
 /// While a circuit is open, calls fail at once: as ``NetworkError/Kind/noNetwork`` if the host can't be reached, and as
 /// ``NetworkError/Kind/unavailable`` if the endpoint keeps failing. An upload that the server has partly received waits
@@ -35,8 +35,8 @@ public struct CircuitLimits: Sendable, Hashable {
     public let window: Duration
     /// The time for which a circuit is open after it first opens. The default is 1 s.
     public let openTime: Duration
-    /// The maximum time that a circuit is open between two probes. The default is 120 s. A `Retry-After` longer than
-    /// ``openTime`` replaces it, up to this maximum.
+    /// The maximum time that a circuit is open between two probes. The default is 120 s. A `Retry-After` that is longer
+    /// than the circuit's open time replaces that open time, up to this maximum.
     public let maximumOpenTime: Duration
     /// The maximum number of hosts whose failures are counted. The least recently called host is evicted first. The
     /// default is 256; at least 1. A host that does not fail is not counted.

@@ -123,7 +123,7 @@ struct Circuits {
         let origin = target.origin
         let ofHost = hosts.record(outcome.ofHost, of: permit.host, origin, at: now)
         let ofEndpoint = endpoints.record(outcome.ofEndpoint, of: permit.endpoint, target.key(at: origin), at: now)
-        // An outcome never counts as a failure of both, so at most one circuit opened.
+        // An outcome never counts as a failure of both the host and the endpoint, so at most one circuit opened.
         return ofHost.map { Opening(isHostWide: true, time: $0) }
             ?? ofEndpoint.map { Opening(isHostWide: false, time: $0) }
     }

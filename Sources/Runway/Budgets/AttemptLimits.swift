@@ -1,14 +1,14 @@
 /// Limits the further attempts (retries or hedges) that a layer sends to one host, beyond the first request of each
 /// call. Retries then do not make an outage worse, and hedges do not slow down a host that is already slow.
 ///
-/// Every host has a budget, which is full at first. Each further attempt withdraws one from the budget. Every
-/// ``callsPerAttempt`` calls add one, up to ``reserve``. With ``retrying``, *n* calls to a host cause at most *n*/10 +
-/// 10 retries. Retries and hedges have separate budgets.
+/// Every host has a budget of further attempts, which is full at first. Each further attempt takes 1 from the budget.
+/// Every ``callsPerAttempt`` calls add 1, up to ``reserve``. With ``retrying``, *n* calls to a host cause at most
+/// *n*/10 + 10 retries. Retries and hedges have separate budgets.
 public struct AttemptLimits: Sendable, Hashable {
     /// The number of calls that add one further attempt to the budget, from 1 to 1,000,000. For hedges, only requests
     /// that may be hedged count.
     public let callsPerAttempt: Int
-    /// The maximum budget of a host, in further attempts. From 0, which allows none, to 1,000,000.
+    /// The maximum budget of a host, in further attempts, from 0 (no further attempts) to 1,000,000.
     public let reserve: Int
     /// The maximum number of hosts with a budget. The default is 256; at least 1. The least recently used budget is
     /// evicted first; its host starts again with a full budget. Hosts with a full budget are not stored.

@@ -14,7 +14,7 @@ struct HostBudgets {
     /// Adds the share that one call contributes to the budget of its host.
     mutating func deposit(for origin: Origin) { change(origin) { $0.deposit() } }
 
-    /// Adds an attempt that was withdrawn but not made back to the budget of its host.
+    /// Restores one attempt to the budget of its host, because a withdrawn attempt was not made.
     mutating func refund(for origin: Origin) { change(origin) { $0.refund() } }
 
     /// Withdraws one further attempt from the budget of a host. Returns `false` if the budget is exhausted.

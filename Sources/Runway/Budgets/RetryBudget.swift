@@ -16,7 +16,7 @@ struct RetryBudget {
     /// Adds the share that one call contributes.
     mutating func deposit() { balance = min(capacity, balance + 1) }
 
-    /// Adds an attempt that was withdrawn but not made back to the budget.
+    /// Restores one attempt to the budget, because a withdrawn attempt was not made.
     mutating func refund() { balance = min(capacity, balance + price) }
 
     /// Withdraws one further attempt. Returns `false` if the budget is exhausted.

@@ -13,9 +13,9 @@ public protocol ChangeQueue: Sendable {
     /// Returns whether the queue can send calls of an endpoint later. Called for every call of an endpoint whose
     /// ``OfflinePolicy`` allows queueing.
     func accepts(_ endpoint: any Endpoint.Type) -> Bool
-    /// Returns whether the change must wait, because an earlier change of the same service, environment and account
-    /// waits. Two kinds of earlier changes count only if they share a subject with `change`: those that wait for the
-    /// app's decision, and those that are held because of such a change.
+    /// Returns whether the change must wait for an earlier change of the same service, environment and account that
+    /// waits. An earlier change that waits for the app's decision, or that is held because of such a change, counts
+    /// only if it shares a subject with `change`.
     func hasToWait(_ change: UnsentChange) async throws -> Bool
     /// Stores a change whose call is about to be sent. If the process ends before the call does, a later run sends the
     /// change under the same idempotency key. Until then the change is not listed as waiting, and no other change waits
@@ -154,9 +154,10 @@ package struct ChangeLink: Sendable {
     package var replay: @Sendable (UnsentChange, UUID) async throws(NetworkError) -> RawData
     /// Returns the change that the queue would store for a call of an endpoint.
     package var assemble: @Sendable (any Endpoint) throws(NetworkError) -> UnsentChange
-    /// Notifies the manager that made the call, if it exists. Once `isOver` is true, the change is not reported again.
+    /// Notifies the manager that made the call, if that manager still exists. Once `isOver` is true, the change is not
+    /// reported again.
     package var report: @Sendable (QueuedChange, Result<RawData, NetworkError>, _ isOver: Bool) async -> Void
-    /// Stops notifying the manager of a change. Called when the app removes the change.
+    /// Stops reporting a change to its manager. Called when the app removes the change.
     package var forget: @Sendable (UUID) -> Void
     /// Requests background time from the system. Returns `nil` if the app can't get any.
     package var beginGrace: @Sendable (_ name: String) -> GraceHold?

@@ -37,7 +37,7 @@ final class ChangeReports: Sendable {
         for (change, result) in early { listener(change, result) }
     }
 
-    /// Notifies the manager of a change, or stores the report until the manager listens.
+    /// Reports the outcome of a change to its manager, or stores the report until the manager listens.
     @MainActor
     func report(_ change: QueuedChange, _ result: Result<RawData, NetworkError>, isOver: Bool) {
         let listener = entries.withLock { entries in

@@ -26,12 +26,13 @@ public struct QueuedChange: Sendable, Identifiable {
         /// The server refused the change, but its response does not show whether an earlier attempt was executed. The
         /// app sends the change again under the same `Idempotency-Key`, or discards it.
         public static let uncertain = State(code: .uncertain)
-        /// The change can't be sent because an earlier change of a common subject was refused; see
+        /// The change can't be sent because an earlier change with a common subject was refused; see
         /// ``QueuedChange/subjects``.
         public static let held = State(code: .held)
         /// The change waited longer than the queue allows. The app decides whether to send or discard the change.
         public static let expired = State(code: .expired)
-        /// The change can't be decrypted because the app's key can't be read or differs. The change waits for its key.
+        /// The change can't be decrypted, because the app's key can't be read or is not the key that encrypted the
+        /// change. The change waits for that key.
         public static let sealed = State(code: .sealed)
     }
 

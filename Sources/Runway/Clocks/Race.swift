@@ -14,8 +14,8 @@ package final class Race<Outcome: Sendable>: Sendable {
     package init() {}
 
     /// Runs `work` in its own task and waits for the first outcome. The outcome is the result of `work`, `cancelled` if
-    /// the caller is cancelled, or the value that is passed to ``finish(_:)``. If `work` is not the first, it is
-    /// cancelled, and its end is not awaited.
+    /// the caller is cancelled, or the value that is passed to ``finish(_:)``. If another outcome comes before the
+    /// result, `work` is cancelled, and its end is not awaited.
     package func run(onCancel cancelled: Outcome, _ work: @escaping @Sendable () async -> Outcome) async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -56,8 +56,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var table: SharedWorkTable<Key, Waiter>
         var running: [UInt64: Running] = [:]
-        /// Completed works whose outcome is retained. At least one call that waited for such a work has not ended, so
-        /// there are never more of them than calls.
+        /// Completed works whose outcome is retained. At least one call that waited for each of these works has not
+        /// ended, so there are never more such works than calls.
         var retained: [Key: Retained] = [:]
     }
 

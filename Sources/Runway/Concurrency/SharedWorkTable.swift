@@ -1,7 +1,7 @@
 /// The state machine of ``SharedWork``: records which calls wait for which work, without tasks and locks.
 ///
-/// A work is listed under its key from its start to its end. If the work ends when its last member leaves, it is also
-/// unlisted then. Calls for the key join a listed work.
+/// A work is listed under its key from its start to its end. Work that is cancelled when its last member leaves is
+/// unlisted at that moment. Calls for the key join a listed work.
 struct SharedWorkTable<Key: Hashable, Member> {
     struct MemberID: Hashable, Sendable {
         let work: UInt64
@@ -86,7 +86,7 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return (work.leader, work.members.map(\.member))
     }
 
-    /// Returns the listed work that a call for a key joins, or `nil` if there is none for the key.
+    /// Returns the listed work that a call for a key joins, or `nil` if no work is listed for the key.
     func work(for key: Key) -> UInt64? { listed[key] }
 
     /// Returns the members of a work, in the order in which they entered.

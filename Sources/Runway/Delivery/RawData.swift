@@ -54,10 +54,10 @@ public struct RawData: Sendable {
     /// The body as text, decoded by the WHATWG Encoding Standard.
     ///
     /// The encoding is determined by a byte order mark, by the charset of `Content-Type`, or by a declaration in an XML
-    /// or HTML body. Malformed bytes become U+FFFD. If none of them names a known encoding, the body is read as UTF-8.
+    /// or HTML body. Malformed bytes then become U+FFFD. If no known encoding is named, the body is read as UTF-8.
     ///
-    /// `nil` if no encoding is named and the bytes are not UTF-8, or if the system has no table for the encoding.
-    /// Installations of glibc may lack most tables.
+    /// The text is `nil` if no encoding is named and the bytes are not UTF-8, or if the system has no table for the
+    /// encoding. Installations of glibc may lack most tables.
     public var text: String? {
         guard let encoding else { return String(validating: bytes, as: UTF8.self) }
         return encoding.text(bytes)
@@ -87,7 +87,7 @@ public struct RawData: Sendable {
         }
     }
 
-    /// Creates the JSON index early, to relieve the main actor. Does nothing if the body is not JSON.
+    /// Creates the JSON index early, so that the main actor need not create it. Does nothing if the body is not JSON.
     func index() {
         if looksLikeJSON { _ = json }
     }

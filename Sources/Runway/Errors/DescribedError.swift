@@ -38,8 +38,8 @@ extension Error {
 }
 
 extension String {
-    /// The sentence with exactly one closing mark. The text may end in a quoted sentence of a server or another error
-    /// that already has a closing mark.
+    /// The sentence with exactly one closing mark at its end. If the text ends in a quotation from a server or another
+    /// error, it may already have one.
     package var withOneFullStop: String {
         guard hasSuffix("."), !hasSuffix("..."), let before = dropLast().last, ".!?…。！？".contains(before) else {
             return self

@@ -48,8 +48,8 @@ extension NetworkError {
             }
         }
 
-        /// The app's configuration is invalid: for example a service whose environment is unknown or whose base URL is
-        /// malformed, a pipeline without a judging stage, or a list of hosts.
+        /// The app's configuration is invalid. For example, the environment of a service is unknown, its base URL is
+        /// malformed, a list of hosts is invalid, or the pipeline has no judging stage.
         public static let invalidConfiguration = Kind(.invalidConfiguration)
         /// A parameter of the call is invalid. Nothing was sent.
         public static let invalidParameters = Kind(.invalidParameters)

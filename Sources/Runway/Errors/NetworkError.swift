@@ -25,8 +25,8 @@ public struct NetworkError: Error, Sendable {
     public var kind: Kind
     /// The step of the call in which the error occurred.
     public var step: FlightStep
-    /// Describes the failure in one sentence, without secrets. Records and logs show it. The error that ends a call has
-    /// a single line here, whatever the server sent.
+    /// Describes the failure in one sentence, without secrets. Records and logs show it. In the error that ends a call,
+    /// the detail is a single line, whatever the server sent.
     ///
     /// If the app's endpoint, validator or reformer throws an error, the detail names only the error's type and, for an
     /// enum, its case. For a `DecodingError` or `EncodingError` it states the type and the coding path. To supply a
@@ -58,13 +58,13 @@ public struct NetworkError: Error, Sendable {
     /// The origin to which a redirect led, if the error concerns that origin; `nil` if the error concerns the call's
     /// own origin.
     var redirectedOrigin: Origin?
-    /// Whether the server has processed the call's own request, so that the error concerns only a later hop: a redirect
-    /// replaced the method (RFC 9110 §15.4.4). The default is `false`.
+    /// Whether the server has processed the call's own request and the error concerns only a later hop. This is the
+    /// case after a redirect that replaced the method (RFC 9110 §15.4.4). The default is `false`.
     package var followsProcessedRequest = false
     /// Whether the service declares that business code need not handle the error.
     var isAbsorbed = false
     /// Whether the body has an unknown content coding or does not match its coding, so that repeating the request would
-    /// not help. The default is `false`, which also applies to a truncated body.
+    /// not help. The default is `false`. It is also `false` for a truncated body.
     package var isUndecodable = false
 
     /// Creates an error, for a stage, transport or endpoint that describes the failure itself.

@@ -43,8 +43,8 @@ package struct Outlook: Sendable, Equatable {
 
     /// The stored result of an `Idempotency-Key`, as stated by a server that repeats its stored response.
     package enum KeyEnd: Sendable {
-        /// The server or a gateway failed. It is unknown how far the execution came. A request with this key never
-        /// succeeds.
+        /// The server or a gateway failed. It is unknown how much of the request was executed. A request with this key
+        /// never succeeds.
         case failure
         /// The server refused the request.
         case refusal

@@ -13,7 +13,8 @@ public enum SendState: String, Sendable, Hashable {
 
     /// Combines the state of a call's earlier requests with the state of a later request.
     ///
-    /// A call may send several requests, such as retries or redirects. It is ``notSent`` only if each of them is.
+    /// A call may send several requests, such as retries or redirects. The combined state is ``notSent`` only if the
+    /// state of every request is ``notSent``.
     package func and(_ later: SendState) -> SendState {
         if self == .sent || later == .sent { return .sent }
         return self == .unknown || later == .unknown ? .unknown : .notSent

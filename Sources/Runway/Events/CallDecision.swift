@@ -1,10 +1,11 @@
-/// A decision of a manager, or of the layer in its place, before the request entered the stages or after it left them.
+/// A decision that a manager, or the layer in place of a manager, makes before the stages receive the request or after
+/// the request left them.
 package enum CallDecision: StageDecision, Equatable {
     /// An interceptor vetoed the call before it started.
     case vetoedBeforeCall
     /// An interceptor, or the endpoint, vetoed the landing of a response.
     case vetoedSuccess
-    /// An interceptor, or the endpoint, vetoed the landing of a stale response before the fresh one.
+    /// An interceptor, or the endpoint, vetoed the landing of the stale response that precedes the fresh response.
     case vetoedProvisional
     /// An interceptor, or the endpoint, vetoed the landing of a failure.
     case vetoedFailure

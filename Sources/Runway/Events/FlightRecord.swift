@@ -29,8 +29,8 @@ public struct FlightRecord: Sendable, Identifiable {
     public var duration: Duration
     /// The parameters as the caller passed them; empty if there were none.
     public var parameters: Parameters
-    /// The complete parameters that were sent: the endpoint and interceptors have completed them, and the common
-    /// parameters are included. `nil` if the call ended before.
+    /// The complete parameters that were sent, including the common parameters and all changes by the endpoint and
+    /// interceptors. `nil` if the call ended before its parameters were complete.
     public var sentParameters: Parameters?
     /// The decisions of the stages and the manager, in order.
     public var decisions: [Decision]

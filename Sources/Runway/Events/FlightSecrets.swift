@@ -50,7 +50,7 @@ struct FlightSecrets: Sendable {
 }
 
 extension Redaction {
-    /// Returns the secrets of a call that must be masked. If the developer chose to see every header field, none are
-    /// masked.
+    /// Returns the secrets that must be masked: all secrets of the call, or none if the developer chose to see every
+    /// header field.
     func hidden(_ secrets: FlightSecrets) -> FlightSecrets { headerFields.isEmpty ? FlightSecrets() : secrets }
 }

@@ -179,7 +179,7 @@ extension Redaction {
         }.joined(separator: "&")
     }
 
-    /// Returns whether a value is a URL with a secret, escaped or not, such as the return address of a login. Examines
+    /// Returns whether a value, escaped or not, is a URL with a secret, such as the return address of a login. Examines
     /// at most three levels of nested URLs.
     private func isURLWithSecret(_ value: String, depth: Int) -> Bool {
         if depth > 2 { return false }
@@ -188,7 +188,7 @@ extension Redaction {
     }
 
     /// Returns the detail of an error without secrets. The detail may contain an excerpt of a body. Common secrets are
-    /// already masked there, but an app may have named others.
+    /// already masked there, but an app may have configured further names of secrets.
     func redacted(detail: String) -> String {
         if names == .default || names == .none { return detail }
         return names.redactedText(of: detail.utf8, maximumByteCount: 2 * detail.utf8.count)

@@ -166,8 +166,8 @@ final class OpenFile: Sendable {
     /// Whether files at this path can be locked; see ``AppGroup``.
     var isLockable: Bool { !AppGroup.contains(path) }
 
-    /// Locks the file while it is open here. Returns `false` if another process or another open file in this process
-    /// has locked it.
+    /// Locks the file until it is closed here. Returns `false` if the file is already locked, by another process or
+    /// through another open file of this process.
     func lock() -> Bool {
         // On file systems without locks, and where files can't be locked, every file counts as unlocked.
         !isLockable || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK

@@ -11,7 +11,7 @@ package final class GraceHold: Sendable {
     }
 
     private let grace: any BackgroundGrace
-    /// Guards the background time. The caller that changes the state from held must end it.
+    /// Guards the background time. The caller that changes the state from `held` must end the background time.
     private let state = Mutex(State.beginning)
 
     init(_ grace: any BackgroundGrace, _ name: String) {

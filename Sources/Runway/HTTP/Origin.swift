@@ -20,7 +20,7 @@ package struct Origin: Hashable, Sendable {
         let authority = head.authority ?? ""
         let octets = authority.utf8
         let defaultPort = scheme == "https" ? 443 : 80
-        // The port follows the last colon, except for colons within the brackets of an IPv6 address.
+        // The port follows the last colon. A colon within the brackets of an IPv6 address does not count.
         if let colon = octets.lastIndex(of: UInt8(ascii: ":")), !octets[colon...].contains(UInt8(ascii: "]")) {
             host = authority[..<colon].asComparedHost
             port = Int(authority[octets.index(after: colon)...]) ?? defaultPort

@@ -9,13 +9,14 @@ struct AddressRecord {
     /// The smoothed round-trip time of connecting, in seconds; `nil` if it was never measured.
     private(set) var latency: Double?
     private var lastSample: Double?
-    /// The last few response times since the last dial, without the time that the server itself took, in seconds.
+    /// The most recent response times since the last dial, in seconds. They do not include the time that the server
+    /// itself took.
     private var excesses: [Double] = []
     private(set) var measured = Duration.zero
     private var strikes = 0
     private var successes = 0
     private(set) var bannedUntil: Duration?
-    /// The time at which a measurement started that has no result yet.
+    /// The time at which the pending measurement started; `nil` if no measurement is pending.
     private var exploring: Duration?
     /// Whether the address was silent for unusually long and was not measured after that.
     private(set) var isInDoubt = false
@@ -68,7 +69,7 @@ struct AddressRecord {
         if successes >= 3 { strikes = 0 }
     }
 
-    /// Records that a round trip took longer than `bound`, without an exact time. The next dial may measure it.
+    /// Records that a round trip took longer than `bound`; its exact time is unknown. The next dial may measure it.
     mutating func noteLoss(above bound: Double) {
         if let latency, bound > latency { smooth(bound) }
     }
@@ -104,7 +105,7 @@ struct AddressRecord {
     }
 
     /// Bans the address. `chance`, between 0 and 1, randomises the end of the ban. An existing ban does not change: if
-    /// an address fails several calls at once, they count as one failure.
+    /// several calls to an address fail at once, their failures count as one.
     mutating func noteFailure(_ limits: HostSelectionLimits, at now: Duration, chance: Double) {
         exploring = nil
         isInDoubt = false

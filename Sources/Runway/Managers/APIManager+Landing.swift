@@ -1,13 +1,13 @@
 extension APIManager {
-    /// The interceptors of a call in order: the layer's for all calls, the layer's for the endpoint, and the manager's
-    /// own.
+    /// The interceptors of a call in order: the interceptors of the layer for all calls, the interceptors of the layer
+    /// for the endpoint, and the interceptor of the manager.
     var interceptors: [any Interceptor] {
         let shared = network.interceptors.all(of: E.self)
         return interceptor.map { shared + [$0] } ?? shared
     }
 
-    /// The manager that the app created. This is the manager itself, unless another manager makes its calls through
-    /// this one.
+    /// The manager that the app created: the manager that makes its calls through this one, or this manager if there is
+    /// no such manager.
     var publicManager: any APIManaging { owner ?? self }
 
     /// Returns whether a call has not landed and was not ended, for example by a hook.

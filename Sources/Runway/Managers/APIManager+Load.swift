@@ -4,8 +4,8 @@ extension APIManager {
     /// The delegate is notified in a later turn of the main actor, never within this method. If the response is in
     /// memory, ``rawData`` contains it when this method returns.
     ///
-    /// - Returns: The number of the call. If the call joined a call in flight or was ignored because of one, the number
-    ///   of that call; see ``OverlapPolicy``.
+    /// - Returns: The number of the call. If the call joins a call in flight, or is ignored because of a call in
+    ///   flight, the result is the number of the call in flight; see ``OverlapPolicy``.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         start(endpoint, makeFlight(options))
@@ -13,8 +13,8 @@ extension APIManager {
 
     /// Makes a call with the parameters that ``parameterSource`` supplies, and returns before it lands.
     ///
-    /// - Returns: The number of the call. If the call joined a call in flight or was ignored because of one, the number
-    ///   of that call; see ``OverlapPolicy``.
+    /// - Returns: The number of the call. If the call joins a call in flight, or is ignored because of a call in
+    ///   flight, the result is the number of the call in flight; see ``OverlapPolicy``.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
         load(parameterSource?.endpoint(for: self), from: parameterSource, options)
@@ -36,10 +36,10 @@ extension APIManager {
         try await landing(of: load(endpoint, options: options))
     }
 
-    /// Makes a call for another manager, which makes its calls through this one and decides which of them land.
+    /// Makes a call for another manager. That manager makes its calls through this one and decides which calls land.
     ///
-    /// - Parameter decide: Called with the call's identity and number after the hooks that may veto the call. Not
-    ///   called if the call fails before. If it returns `nil`, ``overlap`` decides.
+    /// - Parameter decide: Called with the call's identity and number, after the hooks that may veto the call. Not
+    ///   called if the call fails before that. If it returns `nil`, ``overlap`` decides.
     func load(
         _ endpoint: E, options: CallOptions, deciding decide: (CallIdentity?, FlightID) -> LandingMachine.Overlap?
     ) -> FlightID {
@@ -196,7 +196,8 @@ extension APIManager {
         tasks.insert(task, for: flight.id)
     }
 
-    /// Ends the calls that `newer` replaced, and prevents the resumption of calls that it makes unnecessary.
+    /// Ends the calls that `newer` replaced, and prevents the resumption of failed calls that `newer` makes
+    /// unnecessary.
     private func close(_ replaced: [Flight], for newer: Flight) {
         if overlap.replacesOlder { network.withdrawResumption(by: self) }
         if !replaced.isEmpty { newer.note(CallDecision.replacedRunning(replaced.count), in: .overlapping) }

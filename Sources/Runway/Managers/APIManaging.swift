@@ -192,13 +192,14 @@ public protocol Validator: AnyObject {
     /// Checks the parameters of a call after interceptors have changed them. The default accepts all parameters.
     ///
     /// - Throws: The reason for refusing the parameters. The call fails as ``NetworkError/Kind/invalidParameters`` and
-    ///   no request is sent. A `NetworkError` is passed on unchanged. For other errors, ``NetworkError/detail`` states
-    ///   what records show.
+    ///   no request is sent. A `NetworkError` is passed on unchanged. For the text that records show of other errors,
+    ///   see ``NetworkError/detail``.
     func apiManager(_ manager: any APIManaging, validate endpoint: any Endpoint) throws
     /// Checks a response that the service and the endpoint have accepted. The default accepts all responses.
     ///
     /// - Throws: The reason for refusing the response. The call fails as ``NetworkError/Kind/invalidResponse``. A
-    ///   `NetworkError` is passed on unchanged. For other errors, ``NetworkError/detail`` states what records show.
+    ///   `NetworkError` is passed on unchanged. For the text that records show of other errors, see
+    ///   ``NetworkError/detail``.
     func apiManager(_ manager: any APIManaging, validateResponse rawData: RawData) throws
 }
 

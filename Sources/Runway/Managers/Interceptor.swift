@@ -46,15 +46,15 @@ public protocol Interceptor: AnyObject, Sendable {
     /// Called before a call starts, and before its parameters are checked.
     ///
     /// - Parameters:
-    ///   - endpoint: The parameters of the call. They may be changed, but not their type: the call would fail as
-    ///     ``NetworkError/Kind/invalidParameters``.
+    ///   - endpoint: The parameters of the call. The hook may change their values, but not their type. If the type
+    ///     changes, the call fails as ``NetworkError/Kind/invalidParameters``.
     ///   - flight: The number of the call.
     ///   - manager: The manager that makes the call; `nil` if the call has no manager.
     /// - Returns: Whether the call may start. If `false`, no further hook runs for the call, nothing is sent, and the
     ///   call does not land.
     func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
-    /// Called after a call has started. The request may already have been sent, and the response of a call may come
-    /// from the cache.
+    /// Called after a call has started. The request may already have been sent, or the response may come from the
+    /// cache.
     func afterCall(_ call: InterceptedCall, by manager: (any APIManaging)?)
     /// Called when a call that has started completes, before its success or failure lands.
     func beforeLanding(

@@ -25,7 +25,8 @@ final class InterceptorRegistry: Sendable {
     /// Guards the interceptors of each endpoint. The key `nil` stands for all endpoints.
     private let lists = Mutex<[ObjectIdentifier?: List]>([:])
 
-    /// Returns the interceptors for a call: first those for all endpoints, then those for its endpoint.
+    /// Returns the interceptors for a call: first the interceptors for all endpoints, then the interceptors for the
+    /// call's endpoint.
     func all(of endpoint: any Endpoint.Type) -> [any Interceptor] {
         if !isUsed.load(ordering: .acquiring) { return [] }
         return lists.withLock { lists in
@@ -57,8 +58,8 @@ extension NetworkLayer {
     /// manager.
     ///
     /// The layer references the interceptor weakly. Interceptors are called in the order in which they are added: first
-    /// those for every call, then those for the call's endpoint, then the manager's. An interceptor that is added twice
-    /// is called twice.
+    /// the interceptors for every call, then the interceptors for the call's endpoint, then the interceptor of the
+    /// manager. An interceptor that is added twice is called twice.
     @MainActor
     public func add(_ interceptor: any Interceptor) { interceptors.add(interceptor, for: nil) }
 

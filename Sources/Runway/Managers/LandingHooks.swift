@@ -1,4 +1,4 @@
-/// The hooks for the result of one call: the endpoint's hooks, which may veto it, and the interceptors' hooks.
+/// The hooks for the result of one call: the endpoint's hooks, which may veto the result, and the interceptors' hooks.
 @MainActor
 struct LandingHooks {
     /// The owner of the hook that vetoed a call or its result.

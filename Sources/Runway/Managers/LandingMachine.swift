@@ -48,7 +48,8 @@ struct LandingMachine {
 
     private struct Call {
         let flight: Flight
-        /// Later calls may join this one if their identities match; `nil` if no call may join.
+        /// The identity of the call. Later calls with a matching identity may join this call. `nil` if no call may
+        /// join.
         let identity: CallIdentity?
         var state: State
 
@@ -106,8 +107,8 @@ extension LandingMachine {
     /// Records that a call is in flight.
     ///
     /// - Parameters:
-    ///   - identity: Later calls may join this one if their identities match. With the default, `nil`, no call may
-    ///     join.
+    ///   - identity: The identity of the call. Later calls with a matching identity may join this call. With the
+    ///     default, `nil`, no call may join.
     ///   - stale: The stale response of the call. The manager shows it from now on.
     /// - Returns: The calls that the new call replaced. They have ended.
     mutating func startInFlight(

@@ -54,7 +54,8 @@ extension Flight {
     ///
     /// Such a field is declared by the service, set by its ``Credentials``, or has a name that indicates a secret, such
     /// as `Authorization`, `Cookie`, `X-API-Key` and `X-Vault-Token`. Names are compared with the words of the default
-    /// redaction, even if the layer's records show such fields, and also with words that the layer adds.
+    /// redaction, even if the layer's records show such fields. They are also compared with the words that the layer
+    /// adds to its redaction.
     func isAuthenticating(_ name: HTTPField.Name) -> Bool {
         if configuration.authenticatingFields.contains(name) { return true }
         return !name.isImpersonal && (Redaction.default.isSecret(name) || context.redaction.isSecret(name))

@@ -19,9 +19,10 @@ public struct BodyStream: AsyncSequence, Sendable {
     }
 
     private let makeIterator: @Sendable () -> AsyncIterator
-    /// Returns the body of an upload so that reading it does not count; `nil` if this stream does not count its parts.
+    /// Returns the body of an upload without the counting of its parts; `nil` if this stream does not count its parts.
     var original: (@Sendable () -> RequestBody)?
-    /// Returns a part of the file from one position to before another; `nil` if the body is not a file.
+    /// Returns the part of the file from one position up to, but not including, another; `nil` if the body is not a
+    /// file.
     var filePart: FilePart?
 
     /// Creates a stream from a function. For each iteration the function is called once; it returns a function that

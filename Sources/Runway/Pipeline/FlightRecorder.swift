@@ -31,7 +31,8 @@ struct FlightRecorder: ~Copyable, Sendable {
     struct State {
         var endpoint: (any Endpoint)?
         var sentParameters: Parameters?
-        /// The endpoint and the changed subjects of a call that may be stored. The endpoint is as sent.
+        /// The endpoint and the changed subjects of a call that may be stored. The endpoint contains the parameters as
+        /// sent.
         var queued: (endpoint: any Endpoint, subjects: [String])?
         /// The common parameters that the service created for the call.
         var commonParameters: Parameters?
@@ -78,7 +79,7 @@ extension FlightRecorder {
     var sentParameters: Parameters { state.withLock { $0.sentParameters } ?? [:] }
 
     /// The endpoint and the changed subjects (``Endpoint/offlineSubjects``) of a call that may be stored; otherwise
-    /// `nil`. The endpoint is as sent.
+    /// `nil`. The endpoint contains the parameters as sent.
     var queued: (endpoint: any Endpoint, subjects: [String])? { state.withLock { $0.queued } }
 
     func setQueued(_ endpoint: any Endpoint) {

@@ -3,7 +3,8 @@ package import HTTPTypes
 extension HTTPRequest.Method {
     /// Whether the method is safe (RFC 9110 §9.2.1). An unknown method counts as unsafe.
     package var isSafe: Bool {
-        // Comparisons are used because they are faster than a search in a list. Every call asks, and most are GET.
+        // Comparisons are used because they are faster than a search in a list. Every call reads this property, and
+        // most methods are GET.
         self == .get || self == .head || self == .options || self == .trace || isQuery
     }
 

@@ -58,6 +58,6 @@ package enum RequestBodyFailure: Error {
         }
     }
 
-    /// The error that the body's stream threw; if none, this error.
+    /// The error that the body's stream threw; this error if the stream threw none.
     package var cause: any Error { if case .unreadable(let error) = self { error } else { self } }
 }

@@ -1,4 +1,4 @@
-/// The request of a call, which is created only when it is needed. A call with a cached response needs none.
+/// The request of a call, which is created only when it is needed. A call with a cached response needs no request.
 public struct RequestDraft: Sendable {
     private enum Source: Sendable {
         case endpoint(any Endpoint, CallContent)

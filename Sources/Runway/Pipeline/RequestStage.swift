@@ -52,11 +52,11 @@ public protocol RequestStage: Sendable {
     /// Returns whether the stage has anything to do for a request or its response. The default is `true`.
     ///
     /// If it returns `false`, the stage is skipped, and ``respond(to:in:next:)`` of the next stage is called. The
-    /// pipeline asks whenever a request arrives at the stage, also for every attempt and hop. The implementation must
-    /// return immediately.
+    /// pipeline calls this function whenever a request arrives at the stage, also for every attempt and hop. The
+    /// implementation must return immediately.
     ///
-    /// The pipeline does not ask before it calls ``respondImmediately(_:in:)``, since no request exists then. A stage
-    /// with the default of that function therefore returns ``ImmediateResponse/wait`` for every call, even if it
+    /// The pipeline does not call this function before ``respondImmediately(_:in:)``, since no request exists then. A
+    /// stage with the default of that function therefore returns ``ImmediateResponse/wait`` for every call, even if it
     /// returns `false` here.
     func handles(_ request: Request, in flight: Flight) -> Bool
 

@@ -4,8 +4,8 @@ extension Response {
     /// Checks the status and header fields that a transport returned, and records the fields that the transport
     /// omitted.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse`` for a switch of protocols, since no request asks for one (RFC
-    ///   9110 §15.2.2), and for a redirect whose `Location` was omitted.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` if the response switches protocols, since no request asks for
+    ///   that (RFC 9110 §15.2.2), or if the transport omitted the `Location` of a redirect.
     func checkHead(in flight: Flight) throws(NetworkError) {
         if head.status.kind == .informational, webSocket == nil {
             throw NetworkError(
@@ -40,7 +40,7 @@ extension Response {
     ///
     /// Skips refused responses: the refusal is the call's error.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse``, which names the coding.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` with a detail that names the coding.
     func checkCoding<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) {
         guard remainingCoding != nil else { return }
         let fields = [endpoint.headers, flight.options.headers, flight.configuration.settings.commonHeaders]
@@ -52,7 +52,7 @@ extension Response {
     ///
     /// Skips refused responses: the refusal is the call's error.
     ///
-    /// - Throws: ``NetworkError/Kind/invalidResponse``, which names the coding.
+    /// - Throws: ``NetworkError/Kind/invalidResponse`` with a detail that names the coding.
     func checkCoding(ofResponseTo method: HTTPRequest.Method) throws(NetworkError) {
         guard let coding = remainingCoding, method != .head else { return }
         switch verdict?.value {

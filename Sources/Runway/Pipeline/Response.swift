@@ -36,7 +36,7 @@ public struct Response: Sendable {
         self.body = body
     }
 
-    /// Creates a response from a stored one, which its service has accepted before.
+    /// Creates a response from a stored response, which the service has accepted before.
     init(stored rawData: RawData, from source: ResponseSource) {
         head = rawData.response
         body = .whole(rawData)
@@ -49,7 +49,7 @@ public struct Response: Sendable {
 struct WireAttempt: Sendable {
     /// The index of the attempt in the record of the call.
     var index: Int
-    /// The sequence number of the request. It is greater than those of all earlier requests.
+    /// The sequence number of the request. It is greater than the sequence number of every earlier request.
     var sequenceNumber: UInt64
     /// The time on the layer's clock at which the request was sent.
     var start: Duration

@@ -9,7 +9,7 @@ struct Resumption: Sendable, Hashable {
 }
 
 extension NetworkError {
-    /// The error of a call that may only continue an upload but is not able to.
+    /// The error of a call that may only continue an upload but can't continue it.
     static var notContinued: NetworkError {
         NetworkError(
             .storage, in: .preparing,

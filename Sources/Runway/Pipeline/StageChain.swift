@@ -7,7 +7,7 @@ struct StageChain: Sendable {
     /// Links stages that are listed from the caller to the transport.
     init(_ stages: [any RequestStage]) { first = stages.reversed().reduce(nil) { StageLink($1, above: $0) } }
 
-    /// Returns a response that a stage has without waiting, or `nil` if the request must be sent.
+    /// Returns a response that a stage can supply without waiting, or `nil` if the request must be sent.
     func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
         var link = first
         while let current = link {

@@ -57,11 +57,11 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates the verdict that follows from the status (RFC 9110 §15).
     ///
-    /// - 2xx and 304 are fine.
-    /// - Other 3xx are redirected.
-    /// - 401 refuses the token.
-    /// - 429 and 503 are overloaded, with the seconds of `Retry-After`.
-    /// - All others are refused.
+    /// - 2xx and 304: ``fine``.
+    /// - Other 3xx: ``redirected``.
+    /// - 401: ``tokenRefused``.
+    /// - 429 and 503: ``overloaded(retryAfter:)``, with the seconds of `Retry-After`.
+    /// - All other statuses: ``refused``.
     ///
     /// A `Retry-After` with a date is ignored, because a verdict has no clock. Stages that act on it read the field
     /// themselves.

@@ -40,7 +40,7 @@ package enum PercentEncoding {
 }
 
 extension PercentEncoding {
-    /// Returns a path and query with invalid octets percent-encoded, and also percent signs that begin no escape.
+    /// Returns a path and query in which invalid octets, and percent signs that begin no escape, are percent-encoded.
     /// Existing escapes are unchanged (RFC 3986 §2.4).
     static func target(_ octets: ArraySlice<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)

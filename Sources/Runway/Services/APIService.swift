@@ -40,15 +40,15 @@ public protocol APIService: ServiceDeclarations, Sendable {
     /// The names of common parameters that do not affect the response, such as the time of the call. The default is
     /// empty.
     ///
-    /// Cache keys omit them, so that a call finds the response to an earlier one. ``OverlapPolicy/joinOrReplace``
+    /// Cache keys omit them, so that a call finds the response to an earlier call. ``OverlapPolicy/joinOrReplace``
     /// ignores them when it compares calls. Reads in flight still share a request only if their URLs are equal.
     ///
-    /// Keys that are derived from the request include them nevertheless:
+    /// The key is derived from the request, and includes them nevertheless, in these cases:
     ///
-    /// - for parameters in a multipart form, or combined with a raw body,
-    /// - for parameters in a style that writes dots,
-    /// - if a stage has changed the request,
-    /// - under ``CachePolicy/http(onDisk:)``, whose key is the URL (RFC 9111 §2).
+    /// - The parameters are in a multipart form, or combined with a raw body.
+    /// - The parameters are in a style that writes dots.
+    /// - A stage has changed the request.
+    /// - The policy is ``CachePolicy/http(onDisk:)``, whose key is the URL (RFC 9111 §2).
     static var unkeyedParameters: Set<String> { get }
 
     /// Header fields of every call. The endpoint's fields win if names are equal. The default is empty.
@@ -68,10 +68,11 @@ public protocol APIService: ServiceDeclarations, Sendable {
     /// The maximum time from `load` to the landing of a call, if its endpoint sets no deadline. The default is 60 s.
     static var deadline: Duration { get }
 
-    /// The policy for merging concurrent requests into one, if the server has a route for it. The default, `nil`,
-    /// merges none.
+    /// The policy for merging concurrent requests into one, if the server has a route for it. The default is `nil`: no
+    /// requests are merged.
     static var merging: MergePolicy? { get }
-    /// The policy for compressing request bodies, if the server accepts them. The default, `nil`, compresses none.
+    /// The policy for compressing request bodies, if the server accepts compressed bodies. The default is `nil`: no
+    /// bodies are compressed.
     static var compression: CompressionPolicy? { get }
     /// Whether requests may go to any host without TLS, including redirects. Anyone on the network path can then read
     /// and change them. The default is `false`: plain HTTP is allowed only to this machine, that is `localhost` and

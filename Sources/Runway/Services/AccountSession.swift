@@ -6,8 +6,8 @@ import Synchronization
 /// cached, its cookies and tokens are not stored, and no manager lands its calls.
 ///
 /// A sign-out first ends the session and then clears its data. Cookies and tokens check ``isOver`` under the lock that
-/// guards them, so a change either precedes the clear or is refused. The caches compare with the sequence number of the
-/// clear instead.
+/// guards them, so a change either precedes the clear or is refused. The caches instead compare the sequence number of
+/// a call with the sequence number of the clear.
 ///
 /// Calls that are made while no account is signed in have an anonymous session. It ends at the next sign-in or
 /// sign-out. After that, its calls neither send nor set cookies.

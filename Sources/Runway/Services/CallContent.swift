@@ -26,7 +26,7 @@ final class CallContent: Sendable {
 }
 
 extension [String: String] {
-    /// Returns these header fields, in which the fields of a call replace those with the same names. Case does not
+    /// Returns these header fields after fields of a call have replaced fields with the same names. Case does not
     /// matter.
     fileprivate func replacing(_ fields: [String: String]) -> [String: String] {
         let replaced = Set(fields.keys.map { $0.lowercased() })

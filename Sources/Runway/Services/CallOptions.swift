@@ -66,7 +66,7 @@ public struct CallOptions: Sendable, Hashable {
     /// Whether the streamed body stays open for as long as the app wants. Such a call releases its concurrency slot and
     /// its background time when the header fields of the response arrive.
     package var isLongLived = false
-    /// The failed call that this one resumes; `nil` if it resumes none.
+    /// The failed call that this call resumes; `nil` if this call resumes no other call.
     var resumption: Resumption?
     /// The stored change that the call sends; `nil` for all other calls.
     var replayedChange: UUID?
@@ -74,14 +74,14 @@ public struct CallOptions: Sendable, Hashable {
     /// only one landing.
     var landsOnce = false
 
-    /// These options for requests that no caller waits for. The priority is low unless it is set.
+    /// These options, adapted to requests that no caller waits for: the priority is low unless it is set.
     var forBackgroundFlight: CallOptions {
         var options = self
         options.priority = priority ?? .low
         return options
     }
 
-    /// Creates settings of one call that override those of its endpoint.
+    /// Creates settings of one call that override the settings of its endpoint.
     ///
     /// - Parameters:
     ///   - cache: The cache policy of this call. The default, `nil`, is its endpoint's policy.

@@ -5,7 +5,7 @@ import HTTPTypes
 /// launch of the app.
 ///
 /// Texts are compared by their UTF-8 bytes, because these are sent; Swift treats the two encodings of "é" as equal. The
-/// order of names does not matter. The order of values with the same name does.
+/// order of names does not matter, but the order of values with the same name matters.
 struct CanonicalForm {
     private(set) var bytes: [UInt8] = []
 

@@ -60,8 +60,8 @@ enum DeclaredEncoding {
         return nil
     }
 
-    /// Returns the encoding for a label that was read as ASCII. Such a document can't be UTF-16 or UTF-32, so these
-    /// labels count as UTF-8. The label `x-user-defined` counts as Windows-1252.
+    /// Returns the encoding that a label names. The label was read as ASCII, so the document can't be UTF-16 or UTF-32,
+    /// and labels of these encodings count as UTF-8. The label `x-user-defined` counts as Windows-1252.
     private static func encoding(_ label: String) -> TextEncoding? {
         switch TextEncoding(label: label) {
         case .utf16LE, .utf16BE, .utf32, .utf32LE, .utf32BE: .utf8
@@ -90,7 +90,7 @@ private struct ASCIIScanner {
 
     mutating func skipBlanks() { rest = rest.drop(while: Self.isBlank) }
 
-    /// Consumes `word`, which is in lower case, if it comes next. Otherwise returns `false`.
+    /// Consumes `word` if it comes next; otherwise returns `false`. `word` must be in lower case.
     mutating func take(_ word: String) -> Bool {
         guard rest.prefix(word.utf8.count).map(Self.lowercased) == Array(word.utf8) else { return false }
         rest = rest.dropFirst(word.utf8.count)
@@ -104,7 +104,8 @@ private struct ASCIIScanner {
         return String(decoding: taken.map(Self.lowercased), as: UTF8.self)
     }
 
-    /// Skips everything up to and including `word`, which is in lower case. Returns `false` if the word was not found.
+    /// Skips everything up to and including `word`. Returns `false` if the word was not found. `word` must be in lower
+    /// case.
     mutating func skip(past word: String) -> Bool {
         while !rest.isEmpty {
             if take(word) { return true }
@@ -123,7 +124,7 @@ private struct ASCIIScanner {
         return text
     }
 
-    /// Consumes the start of a tag with this name, up to its attributes. Otherwise returns `false`.
+    /// Consumes the start of a tag with this name, up to its attributes. Returns `false` if no such tag comes next.
     mutating func takeTag(_ tag: String) -> Bool {
         guard let end = rest.dropFirst(tag.utf8.count).first, Self.isBlank(end) || end == UInt8(ascii: "/") else {
             return false
@@ -131,7 +132,7 @@ private struct ASCIIScanner {
         return take(tag)
     }
 
-    /// Consumes the start of a tag with any name, up to its attributes. Otherwise returns `false`.
+    /// Consumes the start of a tag with any name, up to its attributes. Returns `false` if no tag comes next.
     mutating func takeTag() -> Bool {
         let name = rest.dropFirst(rest.dropFirst().first == UInt8(ascii: "/") ? 2 : 1)
         guard let first = name.first, (0x61...0x7A).contains(Self.lowercased(first)) else { return false }

@@ -117,7 +117,8 @@ extension TextEncoding {
         let labelled = mediaType?.charset.flatMap { TextEncoding(label: $0) }
         let declared: TextEncoding? =
             if [.utf32, .utf32LE, .utf32BE].contains(labelled) {
-                // The little-endian mark of UTF-32 begins with the mark of UTF-16, so it is checked first.
+                // The little-endian mark of UTF-32 begins with the mark of UTF-16, so a charset of UTF-32 takes
+                // precedence over the mark.
                 labelled
             } else if let marked = TextEncoding(markOf: bytes) ?? labelled {
                 marked

@@ -13,8 +13,7 @@ struct PageLayout {
         switch style {
         case .offset, .cursor: return PageRead([PageRequest(offset: position, number: 0, size: size)])
         case .number(let first):
-            // Among the allowed page sizes, the best one is that whose page contains the most rows from the position
-            // on.
+            // The best page size is the allowed size whose page contains the most rows from the position on.
             let best = sizes.max { $0 - position % $0 < $1 - position % $1 } ?? size
             if best - position % best > 1 { return PageRead([numbered(position / best, of: best, first)]) }
             return PageRead([
@@ -23,8 +22,8 @@ struct PageLayout {
         case .numberOfFixedSize(let first):
             let index = position / size
             let page = numbered(index, of: size, first)
-            // If the position is the last row of its page, the next page is read, too. It is read first, so that an
-            // edit between the two reads can be detected.
+            // If the position is the last row of its page, the next page is read, too. The next page is read first, so
+            // that an edit between the two reads can be detected.
             return PageRead(position % size == size - 1 ? [numbered(index + 1, of: size, first), page] : [page])
         }
     }
@@ -51,8 +50,8 @@ struct PageLayout {
         }
     }
 
-    /// Plans a read of the page that begins at `position`. If no page begins there, it is the last page that begins
-    /// earlier.
+    /// Plans a read of the page that begins at `position`. If no page begins there, plans a read of the last page that
+    /// begins earlier.
     func page(at position: Int) -> PageRead {
         switch style {
         case .offset, .cursor: PageRead([PageRequest(offset: position, number: 0, size: size)])

@@ -63,7 +63,8 @@ struct PageList<E: PagedEndpoint>: Sendable {
         let rawData: RawData
         let content: PageContent
 
-        /// Returns the response with these rows in place of its own, already indexed.
+        /// Returns the response with these rows in place of its own rows. The JSON index of the returned response is
+        /// already created.
         fileprivate func holding(_ items: [PageItem]) -> RawData {
             var document = rawData.json.rawBytes
             var range = content.rows.byteRange

@@ -85,7 +85,7 @@ package enum PagingDecision: StageDecision, Equatable {
     case readAgain
     /// The cached page did not connect, so the page is requested from the server.
     case refreshed
-    /// The second of two requests for one read.
+    /// The request is the second of two requests for one read.
     case otherHalf
     case failed(PagingFailure)
 

@@ -52,8 +52,8 @@ extension PageWindow {
         var foundCount = 0
         /// Whether known rows were found in another order or at other positions.
         var isReordered = false
-        /// Whether the read certainly connects to the window. If the common row may have been moved there from far
-        /// away, it is not certain.
+        /// Whether the read certainly connects to the window. The connection is uncertain if the row that the read and
+        /// the window have in common may have been moved there from far away.
         var isCertain = false
     }
 

@@ -4,8 +4,8 @@ extension PagedAPIManager {
     /// The rows in memory stay until the new ones land. ``Endpoint/overlap`` decides about a load in flight: by default
     /// an identical load joins it, and a different load replaces it. A load that an interceptor vetoes changes nothing.
     ///
-    /// - Returns: The number of the load. If it joined a load in flight or was ignored because of one, the number of
-    ///   that load.
+    /// - Returns: The number of the load. If the load joins a load in flight, or is ignored because of a load in
+    ///   flight, the result is the number of the load in flight.
     @discardableResult
     public func load(_ endpoint: E, options: CallOptions = .standard) -> FlightID {
         start(.first, endpoint, options)
@@ -14,8 +14,8 @@ extension PagedAPIManager {
     /// Loads the first page of the list that ``parameterSource`` supplies. Without a source, loads the current list
     /// again.
     ///
-    /// - Returns: The number of the load. If it joined a load in flight or was ignored because of one, the number of
-    ///   that load.
+    /// - Returns: The number of the load. If the load joins a load in flight, or is ignored because of a load in
+    ///   flight, the result is the number of the load in flight.
     @discardableResult
     public func load(options: CallOptions) -> FlightID {
         start(.first, parameterSource == nil ? endpoint : nil, options)
@@ -26,8 +26,8 @@ extension PagedAPIManager {
     ///
     /// - Parameter options: The options of the load. The default suits a pull to refresh: no cached response is used,
     ///   and the load is sent even if a circuit is open (``CallOptions/bypassesCircuit``).
-    /// - Returns: The number of the load. If it joined a load in flight or was ignored because of one, the number of
-    ///   that load.
+    /// - Returns: The number of the load. If the load joins a load in flight, or is ignored because of a load in
+    ///   flight, the result is the number of the load in flight.
     @discardableResult
     public func reload(
         options: CallOptions = CallOptions(cacheUse: .refresh, bypassesCircuit: true)
@@ -38,19 +38,19 @@ extension PagedAPIManager {
     /// Loads the page after the last row in memory. Loads the first page if nothing was loaded yet, or if the rows
     /// belong to an account that is no longer signed in.
     ///
-    /// - Returns: The number of the load, or of the load in flight; `nil` at the end of the list, where nothing is
-    ///   loaded.
+    /// - Returns: The number of the load. If a load is already in flight, no further load starts, and the result is the
+    ///   number of the load in flight. `nil` at the end of the list, where nothing is loaded.
     @discardableResult
     public func loadNextPage(options: CallOptions = .standard) -> FlightID? {
         if let load = machine.load { return load.id }
         return list.next.map { start($0, endpoint, options) }
     }
 
-    /// Loads the page before the first row in memory, which was evicted. Loads the first page if the rows belong to an
-    /// account that is no longer signed in.
+    /// Loads the evicted page before the first row in memory. Loads the first page if the rows belong to an account
+    /// that is no longer signed in.
     ///
-    /// - Returns: The number of the load, or of the load in flight; `nil` at the start of the list, where nothing is
-    ///   loaded.
+    /// - Returns: The number of the load. If a load is already in flight, no further load starts, and the result is the
+    ///   number of the load in flight. `nil` at the start of the list, where nothing is loaded.
     @discardableResult
     public func loadPreviousPage(options: CallOptions = .standard) -> FlightID? {
         if let load = machine.load { return load.id }
@@ -172,8 +172,8 @@ extension PagedAPIManager {
         return .start
     }
 
-    /// Fails a load that could not start. Unless the policy ignores new loads, it replaces the load in flight, so that
-    /// no older rows appear under its error.
+    /// Fails a load that could not start. Unless the policy ignores new loads, the failed load replaces the load in
+    /// flight, so that no older rows appear under its error.
     private func refuse(_ request: FlightID) {
         if E.overlap != .ignoreNew { endLoad(as: .replaced) }
         machine.refuse(request)

@@ -7,8 +7,8 @@ extension PagedAPIManager {
     /// The status and header fields of the response that landed last; `nil` if no page has landed.
     public var response: HTTPResponse? { list.response?.rawData.response }
 
-    /// All rows in memory as one response: the last page's response, in which all rows replace its own rows. `nil` if
-    /// no page has landed.
+    /// All rows in memory as one response: the response of the last page, with its rows replaced by all rows in memory.
+    /// `nil` if no page has landed.
     ///
     /// A reformer that reads one page can also read this response, and then shows the whole list.
     public var rawData: RawData? { list.response?.rawData }

@@ -41,7 +41,7 @@ extension PagedEndpoint {
 
     /// Refuses a response without a valid page, so that the response neither lands nor is cached.
     ///
-    /// An endpoint with its own check must also call ``read(_:)`` there.
+    /// An endpoint with its own implementation of this function must also call ``read(_:)`` in it.
     public func validate(response: RawData) throws { _ = try read(response) }
 }
 

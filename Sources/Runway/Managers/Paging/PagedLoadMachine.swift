@@ -1,7 +1,7 @@
-/// Decides about the loads of a paged manager, of which only one is in flight at a time. It is a pure state machine: it
-/// makes no request and notifies no delegate.
+/// Decides about the loads of a paged manager. Only one load is in flight at a time. The type is a pure state machine:
+/// it makes no request and notifies no delegate.
 ///
-/// The requests of a load are calls of an ``APIManager``. That manager's own machine decides which of them land.
+/// The requests of a load are calls of an ``APIManager``. That manager's own machine decides which requests land.
 struct PagedLoadMachine<E: PagedEndpoint> {
     /// A load that has not landed.
     struct Load {
@@ -75,8 +75,8 @@ struct PagedLoadMachine<E: PagedEndpoint> {
     /// - Parameters:
     ///   - request: The number of the request.
     ///   - identity: The identity of the load; `nil` if the load must not join another.
-    /// - Returns: Whether the load starts, and replaces a load in flight. Otherwise, the load in flight that it joins
-    ///   or that causes it to be ignored.
+    /// - Returns: The treatment of the load: it starts and replaces a load in flight, it joins the load in flight, or
+    ///   it is ignored because of the load in flight.
     mutating func begin(
         _ load: Load, as request: FlightID, _ identity: CallIdentity?, under policy: OverlapPolicy
     ) -> LandingMachine.Overlap {

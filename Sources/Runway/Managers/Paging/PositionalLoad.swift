@@ -3,7 +3,7 @@ import RunwayJSON
 /// Loads pages that are identified by position or number.
 ///
 /// The next page is requested so that it begins with known rows. A page *connects* if it contains known rows. If the
-/// next page does not, earlier pages are requested until one connects, and then the pages after that one.
+/// next page does not connect, earlier pages are requested until one connects, and then the pages after that one.
 ///
 /// If the connecting rows have moved to greater positions, rows were inserted or moved before them. The window is then
 /// read again from its start until as many new rows are found.

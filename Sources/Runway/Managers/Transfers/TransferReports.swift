@@ -7,8 +7,8 @@ final class TransferReports {
 }
 
 extension APIManager {
-    /// Returns a transfer that reports its progress to the delegate on the main actor. It makes the last report before
-    /// it returns.
+    /// Returns a transfer that reports its progress to the delegate on the main actor. The transfer makes its last
+    /// report before it returns.
     func transfer(
         in flight: Flight, _ reports: TransferReports,
         _ perform:

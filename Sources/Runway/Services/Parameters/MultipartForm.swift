@@ -13,7 +13,7 @@ package struct MultipartForm: Sendable {
 
     /// - Parameters:
     ///   - parts: The parts in the order in which they are sent.
-    ///   - random: The random bits of the boundary: 128, so that no content contains the boundary.
+    ///   - random: The 128 random bits of the boundary. They ensure that no content contains the boundary.
     package init(_ parts: [FormPart], _ random: (UInt64, UInt64)) {
         self.parts = parts
         func digits(_ number: UInt64) -> String {

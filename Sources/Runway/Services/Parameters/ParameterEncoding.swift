@@ -65,8 +65,8 @@ public struct QueryStyle: Sendable, Hashable {
 
     /// The format of arrays. The default is ``Arrays/repeated``. An empty array is omitted.
     public var arrays: Arrays
-    /// Whether the names of nested objects are written with dots, as in `price.low=1`. The default is `false`: with
-    /// brackets, as in `price[low]=1`. An empty object is omitted.
+    /// Whether the names of nested objects are written with dots, as in `price.low=1`. The default is `false`: they are
+    /// written with brackets, as in `price[low]=1`. An empty object is omitted.
     public var writesDots: Bool
     /// Whether a Boolean is written as `1` or `0`. The default is `false`: it is written as `true` or `false`.
     public var writesDigits: Bool

@@ -64,7 +64,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         }
     }
 
-    /// Returns these parameters, preceded by those in `defaults` whose names do not occur here.
+    /// Returns these parameters, preceded by the parameters of `defaults` whose names do not occur in these parameters.
     public func merging(defaults: Parameters) -> Parameters {
         if defaults.isEmpty { return self }
         let names = Set(entries.map(\.name))
