@@ -49,7 +49,7 @@ public protocol Credentials: Sendable {
     /// - Parameters:
     ///   - token: The token that expires or was refused.
     ///   - network: The layer for the call that requests the new token.
-    /// - Returns: The new token of the same account. If it has no refresh token, it inherits the old one.
+    /// - Returns: The new token of the same account. Without a refresh token, it inherits the old refresh token.
     /// - Throws: The reason why there is no new token. ``isRefusal(_:)`` decides whether the old token stays in use.
     ///   Throw ``NetworkError/Kind/loginCancelled`` if the user was asked to log in and declined.
     func refresh(_ token: AccessToken, on network: NetworkLayer) async throws -> AccessToken
@@ -58,8 +58,8 @@ public protocol Credentials: Sendable {
     /// then removed.
     ///
     /// By default this is `true` for ``NetworkError/Kind/needsLogin``, ``NetworkError/Kind/needsAccessToken``, an error
-    /// in the service's envelope, and a status of 400 to 499. It is `false` if the status is 408, 425, 429, or 500 and
-    /// more. It is also `false` for an error of the step ``FlightStep/signing``, which concerns the key of the device.
+    /// in the service's envelope, and a status of 400 to 499. It is `false` if the status is 408, 425, 429, or at
+    /// least 500. It is also `false` for an error of the step ``FlightStep/signing``, which concerns the key of the device.
     func isRefusal(_ error: any Error) -> Bool
 }
 

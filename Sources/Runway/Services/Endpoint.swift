@@ -117,7 +117,7 @@ public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
     /// Checks the parameters after interceptors have changed them. The default accepts all parameters.
     ///
     /// - Throws: The problem with the parameters. The call then fails as ``NetworkError/Kind/invalidParameters`` and no
-    ///   request is sent. ``NetworkError/detail`` describes which part of the error records show.
+    ///   request is sent. For the part of the problem that appears in records, see ``NetworkError/detail``.
     func validate() throws
     /// Validates a response that the service has accepted. The default accepts every response. Called off the main
     /// actor.

@@ -12,7 +12,7 @@ final class ServiceConfigurations: Sendable {
         /// memory retain the sessions, which limits their number.
         var sessions: [String: WeakSession] = [:]
 
-        /// Returns the account's session that has not ended, or creates one.
+        /// Returns the account's session if it has not ended; otherwise creates a session.
         mutating func session(of account: String?) -> AccountSession {
             guard let account else { return anonymous }
             if let session = sessions[account]?.session { return session }
@@ -94,7 +94,7 @@ final class ServiceConfigurations: Sendable {
         return if case .failure(let error) = stored { error } else { nil }
     }
 
-    /// Returns the account's session that has not ended, or creates one.
+    /// Returns the account's session if it has not ended; otherwise creates a session.
     func session<Service: APIService>(of account: String?, at service: Service.Type) -> AccountSession {
         _ = configuration(of: service)
         return entries.withLock { $0[ObjectIdentifier(service)]?.session(of: account) }
@@ -155,8 +155,8 @@ final class ServiceConfigurations: Sendable {
         accounts.store(changed.settings.account, changed.service.name, changed.settings.environment.name)
     }
 
-    /// Replaces a configuration. Returns `false` if it is no longer in use, or if the session of the new configuration
-    /// has ended.
+    /// Replaces a configuration. Returns `false` if the old configuration is no longer in use, or if the session of the
+    /// new configuration has ended.
     private func replace(
         _ known: ServiceConfiguration, by changed: ServiceConfiguration, anonymous: AccountSession? = nil,
         ending ended: AccountSession? = nil, cancellingCalls: Bool = false, then store: () -> Void = {}

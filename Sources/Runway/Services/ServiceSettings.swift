@@ -36,10 +36,10 @@ public struct ServiceSettings: Sendable {
     /// The transport of this service. With `nil`, the layer's transport is used. The default is the result of the
     /// service's ``APIService/makeTransport()``, which is `nil` unless it is implemented.
     public var transport: (any Transport)?
-    /// The policy for merging concurrent requests into one; `nil` merges none. The default is the service's
-    /// ``APIService/merging``, which is `nil` unless the service defines it.
+    /// The policy for merging concurrent requests into one; `nil` if requests are not merged. The default is the
+    /// service's ``APIService/merging``, which is `nil` unless the service defines it.
     public var merging: MergePolicy?
-    /// The policy for compressing request bodies; `nil` compresses none. The default is the service's
+    /// The policy for compressing request bodies; `nil` if bodies are not compressed. The default is the service's
     /// ``APIService/compression``, which is `nil` unless the service defines it.
     public var compression: CompressionPolicy?
     /// Whether requests may go to any host without TLS. The default is the service's ``APIService/allowsPlainHTTP``.

@@ -20,7 +20,7 @@ public enum AuthorizationPolicy: Sendable, Hashable {
     /// ``NetworkError/Kind/needsLogin``.
     ///
     /// A signed-in account must have a token. If the token is refused and can't be renewed, the call fails. The call is
-    /// not sent without a token, because its response would be taken for the account's.
+    /// not sent without a token, because its response would be taken for a response to the account.
     case ifSignedIn
     /// Calls carry no access token. If the service refuses a call because of the missing token, the call fails as
     /// ``NetworkError/Kind/needsAccessToken``. No token is renewed.

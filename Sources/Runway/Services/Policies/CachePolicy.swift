@@ -143,7 +143,7 @@ package struct CacheTiers: OptionSet, Sendable, Hashable {
 public enum CacheUse: Sendable, Hashable {
     /// A fresh stored response is used if the policy allows it.
     case standard
-    /// No stored response is used or revalidated. The new response replaces it.
+    /// A stored response is neither used nor revalidated. The new response replaces it.
     case refresh
     /// A stored response is used, fresh or stale, and no request is sent. If none is stored, the call fails as
     /// ``NetworkError/Kind/notCached``.

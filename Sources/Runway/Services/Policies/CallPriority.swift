@@ -1,4 +1,4 @@
-/// The priority of a call, which decides when calls wait for a concurrency slot.
+/// The priority of a call while it waits for a concurrency slot.
 public enum CallPriority: Int, Sendable, Hashable, Comparable {
     /// For calls that no user waits for, such as a prefetch or a report.
     case low

@@ -32,9 +32,9 @@ public enum OverlapPolicy: String, Sendable, Hashable {
     /// and inode number were the same when each call was made. Other streams, and forms with files, never equal another
     /// body.
     ///
-    /// Calls may differ in ``CallOptions/cacheUse``. An ordinary call joins one with ``CacheUse/refresh``. A call with
-    /// ``CacheUse/refresh``, such as a pull to refresh, joins a call that can't use a cached response, and replaces one
-    /// that can.
+    /// Calls may differ in ``CallOptions/cacheUse``. An ordinary call joins a call with ``CacheUse/refresh``. A call
+    /// with ``CacheUse/refresh``, such as a pull to refresh, joins a call that can't use a cached response, and
+    /// replaces a call that can use one.
     case joinOrReplace
     /// The second call is not made, even if its parameters differ. `load` returns the number of the first call.
     case ignoreNew

@@ -135,7 +135,7 @@ extension AccessTokens {
             renewals.flights(waitingFor: number), ifVersion: old.version, underlying: known == nil ? nil : error)
         if let known {
             // The error itself has no status. Callers such as an action log would take the status of the renewal for
-            // that of their own call.
+            // the status of their own call.
             (needed.request, needed.host) = (known.request.map { secrets.masked($0) }, known.host)
             needed.attempt = known.attempt
         }

@@ -39,8 +39,8 @@ final class AccessTokens: Sendable {
 
         /// Returns whether a refused token must be renewed before the next call.
         ///
-        /// If a new token was refused before any endpoint accepted it, that endpoint may be the only one that refuses
-        /// it. Other calls then use the token until the delay before the next renewal has passed.
+        /// If an endpoint refused a new token before any endpoint accepted it, that endpoint may be the only one that
+        /// refuses the token. Other calls then use the token until the delay before the next renewal has passed.
         func needsRenewal(_ held: HeldToken, at now: Duration) -> Bool {
             if held.version != refused { return false }
             return isRefusedAfterAcceptance || !held.acceptance.isAccepted && backoff.delay(at: now) == nil
@@ -58,7 +58,7 @@ final class AccessTokens: Sendable {
     private struct State {
         var changeCount: UInt64 = 0
         var entries: LeastRecentlyUsed<TokenIdentity, Entry>
-        /// The number of all waits for the store, and the number of those whose caller still waits.
+        /// The number of all waits for the store, and the number of waits whose caller still waits.
         var waitCount = 0
         var awaitedCount = 0
 

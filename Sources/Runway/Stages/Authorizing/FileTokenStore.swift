@@ -29,7 +29,7 @@ public struct FileTokenStore: TokenStore {
         var token: AccessToken
 
         private enum CodingKeys: String, CodingKey {
-            // The name must be the one in files of earlier versions.
+            // The name must equal the name in files of earlier versions.
             case key = "place"
             case token
         }

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Limits how often a token is renewed while the service refuses tokens that it has just issued.
 ///
-/// A renewal is futile if the service refuses the new token before it has ever accepted it. Each futile renewal doubles
-/// the delay before the next one, so that not every refused call causes a renewal. If an endpoint refuses tokens that
-/// other endpoints accept, ``EndpointBackoffs`` limits the renewals that it causes.
+/// A renewal is futile if the service refuses the new token without having accepted it before. Each futile renewal
+/// doubles the delay before the next one, so that not every refused call causes a renewal. If an endpoint refuses
+/// tokens that other endpoints accept, ``EndpointBackoffs`` limits the renewals that it causes.
 struct RenewalBackoff: Sendable {
     /// The delays after futile renewals. They are not random, because no other client renews the same token.
     static let delays = Backoff(base: .seconds(1), longest: .seconds(60), certainPart: 1)

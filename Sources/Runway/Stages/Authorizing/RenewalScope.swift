@@ -4,7 +4,7 @@ struct RenewalScope: Sendable {
     private let context: ObjectIdentifier
     let configuration: ServiceConfiguration
 
-    /// The renewals that the current task is part of, outermost first. A detached task is not part of any.
+    /// The renewals that the current task is part of, outermost first. A detached task is part of no renewal.
     @TaskLocal private static var current: [RenewalScope] = []
 
     /// Returns the renewals of a layer's tokens that the current task is part of.

@@ -46,8 +46,8 @@ public protocol TokenStore: Sendable {
     /// Returns the account that was signed in to a service when the app ended, or `nil` if none was signed in. The
     /// default returns `nil`.
     ///
-    /// The layer calls it before the first call of the service, on the thread of that call. It also calls it if the app
-    /// changes the environment before any sign-in or sign-out. The implementation must return soon.
+    /// The layer calls this function before the first call of the service, on the thread of that call. The layer calls
+    /// it again if the app changes the environment before any sign-in or sign-out. The implementation must return soon.
     ///
     /// - Throws: The reason why the account can't be read, for example a keychain that is locked until the device is
     ///   unlocked. Calls that carry a token then fail as ``NetworkError/Kind/storage``, and every later call tries

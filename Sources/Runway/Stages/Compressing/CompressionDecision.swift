@@ -18,7 +18,7 @@ package enum CompressionDecision: StageDecision, Equatable {
         case compressedContents
         /// Compression would have saved less than a twentieth of the size.
         case noGain
-        /// The body is a stream, which the policy does not compress.
+        /// The body is a stream, and the policy does not compress streams.
         case stream
     }
 

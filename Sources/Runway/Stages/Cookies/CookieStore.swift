@@ -4,8 +4,8 @@ import HTTPTypes
 /// The cookies of one service and account. Decides which cookies of a response are stored, and which are sent with a
 /// request (RFC 6265bis §5.7, §5.8). It performs no I/O and has no clock.
 struct CookieStore {
-    /// The maximum number of cookies of one domain. The least recently used are evicted first; cookies without `Secure`
-    /// before all others.
+    /// The maximum number of cookies of one domain. Cookies without `Secure` are evicted before all others, and the
+    /// least recently used are evicted first.
     static let maximumCountPerDomain = 50
     /// The maximum number of cookies in total. The least recently used are evicted first.
     static let maximumCount = 3000
@@ -173,8 +173,9 @@ extension String {
 }
 
 extension HTTPRequest {
-    /// Whether cookies with `Secure` may be stored and sent. They may over TLS, and to this machine, because those
-    /// bytes never leave it. RFC 6265bis §5.7 leaves this to the client; browsers and curl do the same.
+    /// Whether cookies with `Secure` may be stored and sent. This is the case over TLS, and for requests to this
+    /// machine, because their bytes never leave it. RFC 6265bis §5.7 leaves this to the client; browsers and curl do
+    /// the same.
     fileprivate var keepsCookiesSecure: Bool { scheme?.lowercased() == "https" || Origin(self).isLoopback }
 
     /// The path without its query, beginning with a slash.

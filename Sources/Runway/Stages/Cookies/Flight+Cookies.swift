@@ -18,9 +18,9 @@ extension Flight {
         return remembered(FirstCookieVersion.self, or: version)
     }
 
-    /// Returns whether the response belongs to the sender that the cache lookup assumed. This is always true with an
-    /// account or without a jar. Otherwise the request must have had the same cookies, and the response must not have
-    /// set the first ones.
+    /// Returns whether the response belongs to the sender that the cache lookup assumed. The result is always `true` if
+    /// the call has an account or no jar. Otherwise the request must have had the same cookies, and the response must
+    /// not have set the first cookies.
     func hasSameSender(as response: Response) -> Bool {
         account != nil || response.cookieVersion.map { $0 == cookieVersion } ?? true
     }

@@ -2,8 +2,8 @@
 ///
 /// The caller continues at the first of three events: a response, the deadline, or its own cancellation. If all later
 /// stages and the transport promise to end at the deadline and at a cancellation, they run in the caller's task.
-/// Otherwise they run in a separate task. It is then cancelled, and its end is not awaited, so that no stage or
-/// transport can block a caller longer than it wants to wait. Bodies pass unchanged.
+/// Otherwise they run in a separate task. That task is then cancelled, and its end is not awaited, so that no stage or
+/// transport can block a caller longer than the caller wants to wait. Bodies pass unchanged.
 struct DeadlineStage: RequestStage {
     var step: FlightStep { .deadline }
 

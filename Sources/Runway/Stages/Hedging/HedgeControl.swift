@@ -46,6 +46,6 @@ final class HedgeControl: Sendable {
     /// Withdraws one second attempt from the budget of a host. Returns `false` if the budget is exhausted.
     func withdraw(for origin: Origin) -> Bool { state.withLock { $0.budgets.withdraw(for: origin) } }
 
-    /// Adds a second attempt that was withdrawn but not made back to the budget of its host.
+    /// Restores one second attempt to the budget of its host, because a withdrawn attempt was not made.
     func refund(for origin: Origin) { state.withLock { $0.budgets.refund(for: origin) } }
 }

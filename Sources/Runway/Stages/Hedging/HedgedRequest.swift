@@ -41,8 +41,8 @@ final class HedgedRequest: Sendable {
 
     /// Sends the request, a second time if needed, and returns the better response.
     ///
-    /// - Throws: The error of the first attempt if neither received a response; ``NetworkError/Kind/cancelled`` or
-    ///   ``NetworkError/Kind/timedOut`` as soon as the call is cancelled or its deadline passes.
+    /// - Throws: The error of the first attempt if neither attempt received a response; ``NetworkError/Kind/cancelled``
+    ///   or ``NetworkError/Kind/timedOut`` as soon as the call is cancelled or its deadline passes.
     func response() async throws(NetworkError) -> Response {
         let outcome = await flight.withDeadlineHandler {
             await withTaskCancellationHandler {

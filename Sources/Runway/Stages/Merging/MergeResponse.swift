@@ -4,9 +4,9 @@ import RunwayJSON
 
 /// Parses the response to merged requests: `{"responses":[{"id","status","headers","body"}]}`.
 ///
-/// The order of the items has no meaning. The call of a request fails as ``NetworkError/Kind/invalidResponse`` if it
-/// has no item or two items, or if its item is malformed or too large. Other requests are not affected. Items that
-/// match no request are counted and ignored.
+/// The order of the items has no meaning. The call of a request fails as ``NetworkError/Kind/invalidResponse`` if the
+/// request has no item or two items, or if its item is malformed or too large. Other requests are not affected. Items
+/// that match no request are counted and ignored.
 struct MergeResponse {
     /// The response to each request, in the order of the requests.
     let results: [Result<Response, NetworkError>]
