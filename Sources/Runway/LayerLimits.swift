@@ -33,9 +33,9 @@ public struct LayerLimits: Sendable, Hashable {
 
     /// The maximum wait for the ``TokenStore``.
     ///
-    /// If the store has not loaded a token in time, the calls that need it fail as ``NetworkError/Kind/storage``. If it
-    /// has not stored or removed a token in time, the sign-in or sign-out throws the same error. A renewal continues,
-    /// since the token in memory takes precedence.
+    /// If the store has not loaded a token in time, the calls that need it fail as ``NetworkError/Kind/storage``. If
+    /// the store has not stored or removed a token in time, the sign-in or sign-out throws the same error. A renewal
+    /// continues, since the token in memory takes precedence.
     package var tokenStoreDeadline = Duration.seconds(10)
     /// The maximum number of calls that wait for one renewal of an access token; at least 1. Calls that share a request
     /// count once.

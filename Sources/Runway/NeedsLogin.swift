@@ -55,7 +55,7 @@ public struct NeedsLogin: Sendable {
     /// - the calls that failed as ``NetworkError/Kind/needsAccessToken``.
     ///
     /// It does not repeat calls that failed because the network was lost. The limits (by default 10 minutes and 100
-    /// calls) and the rule for another account are those of ``NetworkLayer/resumeCalls(of:)``.
+    /// calls) and the rule for another account are the same as in ``NetworkLayer/resumeCalls(of:)``.
     ///
     /// - Returns: The numbers of the new calls.
     @MainActor @discardableResult

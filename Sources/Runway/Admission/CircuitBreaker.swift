@@ -42,7 +42,7 @@ struct CircuitBreaker {
     init(_ limits: CircuitLimits) { self.limits = limits }
 
     /// The time for which the circuit opens next, unless the server's `Retry-After` is longer. It doubles with every
-    /// failed probe.
+    /// failed probe, up to ``CircuitLimits/maximumOpenTime``.
     private var openTime: Duration {
         Backoff(base: limits.openTime, longest: limits.maximumOpenTime).bound(after: failedProbes + 1)
     }

@@ -11,10 +11,10 @@
 /// resumed upload (``UploadResumption``) each request counts, except a request whose connection was lost after at least
 /// 256 KiB and before the end of its body.
 ///
-/// A circuit opens after ``consecutiveFailures`` in a row. It also opens if at least half of the calls in a ``window``
-/// failed and the window has at least ``minimumOutcomes`` calls. A timeout does not count if the host had less than
-/// half of ``Endpoint/deadline`` to respond, because the caller set a shorter deadline or the call waited elsewhere. A
-/// failure at another host, after a redirect, does not count either.
+/// A circuit opens after ``consecutiveFailures`` in a row. It also opens if half of the calls in a ``window`` failed
+/// and the window has at least ``minimumOutcomes`` calls. A timeout does not count if the host had less than half of
+/// ``Endpoint/deadline`` to respond, because the caller set a shorter deadline or the call waited elsewhere. A failure
+/// at another host, after a redirect, does not count either.
 ///
 /// While a circuit is open, calls fail at once: as ``NetworkError/Kind/noNetwork`` if the host can't be reached, and as
 /// ``NetworkError/Kind/unavailable`` if the endpoint keeps failing. An upload that the server has partly received waits

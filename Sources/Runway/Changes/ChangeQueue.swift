@@ -2,7 +2,7 @@ public import HTTPTypes
 
 public import struct Foundation.UUID
 
-/// Stores calls that change data while they can't be sent, and sends them later: see ``OfflinePolicy``.
+/// Stores calls that change data if they can't be sent now, and sends them later: see ``OfflinePolicy``.
 ///
 /// Pass a queue to the initialiser of ``NetworkLayer``. `OfflineQueue` of `RunwayStorage` stores changes on disk. A
 /// queue belongs to one layer.
@@ -13,8 +13,8 @@ public protocol ChangeQueue: Sendable {
     /// Returns whether the queue can send calls of an endpoint later. Called for every call of an endpoint whose
     /// ``OfflinePolicy`` allows queueing.
     func accepts(_ endpoint: any Endpoint.Type) -> Bool
-    /// Returns whether the change must wait for an earlier change of the same service, environment and account that
-    /// waits. An earlier change that waits for the app's decision, or that is held because of such a change, counts
+    /// Returns whether the change must wait, because an earlier change of the same service, environment and account is
+    /// waiting. An earlier change that waits for the app's decision, or that is held because of such a change, counts
     /// only if it shares a subject with `change`.
     func hasToWait(_ change: UnsentChange) async throws -> Bool
     /// Stores a change whose call is about to be sent. If the process ends before the call does, a later run sends the
@@ -72,7 +72,7 @@ extension ChangeQueue {
     ) {}
 }
 
-/// The data of a call that are stored so that the call can be sent later.
+/// The data of a call, stored so that the call can be sent later.
 ///
 /// The data contain no token, cookie or signature: stages add those when the change is sent. They do not contain the
 /// service's common header fields either: the change is sent with the fields that the service has then.

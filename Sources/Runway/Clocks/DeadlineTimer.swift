@@ -52,7 +52,8 @@ final class DeadlineTimer: Sendable {
         state.withLock { _ = $0.pending.removeValue(forKey: token) }
     }
 
-    /// Expires the deadlines of all matching calls at once.
+    /// The flag must be read under the lock. If the call is ended early after this read, its deadline is found among
+    /// the pending ones.
     func expire(where predicate: (Flight) -> Bool) {
         let expired = state.withLock { state in
             let tokens = state.pending.filter { $0.value.flight.map(predicate) ?? false }.map(\.key)

@@ -33,8 +33,8 @@ public struct ViewData: Sendable {
 
     /// The value of a key; `nil` if no value is set. Setting `nil` removes the value.
     ///
-    /// Setting up to eight values takes one allocation, in addition to those of the values themselves. Reading
-    /// allocates nothing.
+    /// Setting up to eight values takes one allocation, in addition to the allocations of the values themselves.
+    /// Reading allocates nothing.
     @inlinable
     public subscript<Value>(key: ViewKey<Value>) -> Value? {
         get {
@@ -47,8 +47,8 @@ public struct ViewData: Sendable {
             case (true, let value?): entries[index].value = value
             case (true, nil): entries.remove(at: index)
             case (false, let value?):
-                // Reserving eight takes one allocation for most rows, instead of one each time that the capacity
-                // doubles.
+                // Reserving space for eight entries takes one allocation for most rows. Otherwise each doubling of the
+                // capacity would take one.
                 if entries.isEmpty { entries.reserveCapacity(8) }
                 entries.append(Entry(name: key.name, hash: key.hash, value: value))
             case (false, nil): break

@@ -41,7 +41,8 @@ package struct Outlook: Sendable, Equatable {
         case ended
     }
 
-    /// The stored result of an `Idempotency-Key`, as stated by a server that repeats its stored response.
+    /// The result that a server has stored for an `Idempotency-Key`. The server states it when it repeats the stored
+    /// response.
     package enum KeyEnd: Sendable {
         /// The server or a gateway failed. It is unknown how much of the request was executed. A request with this key
         /// never succeeds.
@@ -137,7 +138,7 @@ extension NetworkError {
         case .untrusted: return sending == .sent
         case .unreadable: return true
         // A status of 400 to 499, 501 or 505 means that the request was not executed (RFC 9110 §15.5). If the service
-        // reports an outage, it may have executed the request before.
+        // reports an outage, the service may have executed the request before.
         case .refused where kind == .service: return status?.isOutage ?? false
         default: return status.map { $0.kind != .clientError && $0.obstacle != .refused } ?? true
         }

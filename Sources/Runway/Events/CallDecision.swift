@@ -13,7 +13,7 @@ package enum CallDecision: StageDecision, Equatable {
     case replacedRunning(Int)
     /// The account of the call is no longer signed in, so the manager does not land the call.
     case accountChanged
-    /// The call repeats the call with this number, whose failure may have been temporary.
+    /// The call repeats the failed call with this number. That failure may have been temporary.
     case resumed(FlightID)
     /// The response landed before `load` returned.
     case landedImmediately

@@ -15,7 +15,7 @@ extension FlightRecord: Encodable {
         /// The date of the call in the format of RFC 3339.
         let date: String
         let seconds: Double
-        /// The parameters encoded like a URL query, which programs can parse.
+        /// The parameters, encoded like a URL query so that programs can parse them.
         let parameters: String
         /// The parameters that were sent, encoded like a URL query.
         let sentParameters: String?

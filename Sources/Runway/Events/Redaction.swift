@@ -82,8 +82,8 @@ extension Redaction {
         knownFields.isSecret(name) { headerFields.contains(name) || names.isSecretField(name.rawName) }
     }
 
-    /// Returns a field's value with redacted URLs. A `Link` field has its URLs in angle brackets (RFC 8288 §3), which
-    /// no URL contains.
+    /// Returns a field's value with redacted URLs. A `Link` field encloses its URLs in angle brackets (RFC 8288 §3). No
+    /// URL contains angle brackets.
     private func redacted(urlsIn value: String) -> String {
         guard value.utf8.first == UInt8(ascii: "<") else { return redacted(url: value) }
         var text = ""

@@ -124,7 +124,7 @@ extension APIManager {
         return true
     }
 
-    /// Returns the error of the manager's validator if it refuses a response; otherwise `nil`.
+    /// Returns the error of the manager's validator if the validator refuses a response; otherwise `nil`.
     func refusal(of rawData: RawData) -> NetworkError? {
         do {
             try validator?.apiManager(publicManager, validateResponse: rawData)

@@ -114,7 +114,7 @@ extension APIManager {
         return flight.id
     }
 
-    /// Passes the call to the endpoint, the interceptors and the validator, which may change it.
+    /// Passes the call to the endpoint, the interceptors and the validator. They may change the call.
     ///
     /// - Returns: `false` if an interceptor vetoed the call.
     private func prepare(_ endpoint: inout E, _ flight: FlightID) throws(NetworkError) -> Bool {

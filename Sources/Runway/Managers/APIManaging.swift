@@ -138,7 +138,7 @@ public protocol APIManagerDelegate: AnyObject {
     ///
     /// The response is not stored in the manager, which may already show a later call. In a later run of the app, or
     /// after the manager was released, only the queue's own handler is called. A refused change stays in the queue
-    /// until the app decides. If it is sent again, the manager is notified again.
+    /// until the app decides. If the change is sent again, the manager is notified again.
     func apiManager(
         _ manager: any APIManaging, didReplay change: QueuedChange, with result: Result<RawData, NetworkError>)
 }

@@ -36,7 +36,7 @@ extension BodyStream {
     }
 }
 
-/// Reads UTF-8 text from the parts of a body. A pure state machine: it waits for nothing.
+/// Reads UTF-8 text from the parts of a body. It is a pure state machine and waits for nothing.
 protocol TextReader: Sendable {
     /// Supplies the next part of the body, after ``next()`` has returned `nil`.
     mutating func add(_ part: [UInt8])

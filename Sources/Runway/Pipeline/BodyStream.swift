@@ -7,7 +7,7 @@
 /// .stream(BodyStream(lines), byteCount: nil, isReplayable: false)
 /// ```
 public struct BodyStream: AsyncSequence, Sendable {
-    /// One part of the body, which is never empty.
+    /// One part of the body. A part is never empty.
     public typealias Element = [UInt8]
 
     struct FilePart: Sendable {
@@ -41,7 +41,7 @@ public struct BodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Creates a stream of bytes in memory, which can be read any number of times.
+    /// Creates a stream of bytes in memory. The stream can be read any number of times.
     public init(_ bytes: [UInt8]) {
         self.init {
             var rest: [UInt8]? = bytes

@@ -61,7 +61,7 @@ extension Flight {
         recorder.record(of: self, redaction, at: clock.reading, as: outcome)
     }
 
-    /// Adds facts about the call to an error: the request that the error concerns, or that the account signed out.
+    /// Adds facts about the call to an error: the request that the error concerns, or the sign-out of the account.
     func locate(_ error: NetworkError) -> NetworkError { recorder.locate(error) }
 
     /// Ends the call with an outcome, and reports its record. Returns `false`, without effect, if the call had already

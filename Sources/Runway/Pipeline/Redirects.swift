@@ -67,7 +67,7 @@ extension Request {
     }
 
     /// Returns whether `following` repeats this request, or an earlier request that was redirected to this one. Cookies
-    /// are compared, too. The server would only redirect it again, or execute the same change again.
+    /// are compared, too. The server would only redirect `following` again, or execute the same change again.
     private func isRepeated(by following: Request, after response: Response, in flight: Flight) -> Bool {
         let earlier = response.hops.map { (request: $0.request, cookies: $0.response.sentCookies) }
         let same = (earlier + [(self, response.sentCookies)]).filter { $0.request.isSame(as: following) }

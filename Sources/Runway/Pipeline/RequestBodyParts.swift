@@ -45,7 +45,7 @@ package enum RequestBodyFailure: Error {
     /// The kind and the detail for the call's `NetworkError`.
     package var meaning: (NetworkError.Kind, String) {
         switch self {
-        // A `NetworkError` comes from the code that produces the body, which knows best why it failed.
+        // A `NetworkError` comes from the code that produces the body. That code knows best why it failed.
         case .unreadable(let error as NetworkError): (error.kind, error.detail)
         case .unreadable(let error):
             (.invalidParameters, "The body of the request could not be read: \(error.redactedDescription).")

@@ -46,7 +46,7 @@ public protocol RequestStage: Sendable {
     /// Returns whether the stage runs the lower stages in a separate task for this request, and abandons that task at
     /// the flight's deadline and on its cancellation. The default is `false`.
     ///
-    /// If it does, the layer need not run the call in a separate task to limit its time.
+    /// If the stage does so, the layer need not run the call in a separate task to limit its time.
     func detaches(_ request: Request, in flight: Flight) -> Bool
 
     /// Returns whether the stage has anything to do for a request or its response. The default is `true`.

@@ -34,8 +34,8 @@ public protocol Transport: Sendable {
     ///   - flight: The call that the request belongs to. The transport reports its measurements to the flight.
     func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response
 
-    /// Prepares for requests to a URL that are about to be sent, for example by connecting. Returns immediately. If it
-    /// fails, only a later request reports the failure. The default does nothing.
+    /// Prepares for requests to a URL that are about to be sent, for example by connecting. Returns immediately. If the
+    /// preparation fails, only a later request reports the failure. The default does nothing.
     ///
     /// - Parameter url: An absolute URL, such as a service's base URL.
     func warmUp(_ url: String)

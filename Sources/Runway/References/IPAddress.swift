@@ -88,8 +88,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         high == 0 && low >> 32 == 0xFFFF ? IPAddress(v4: UInt32(truncatingIfNeeded: low)) : self
     }
 
-    /// The IPv4 address that is embedded in this IPv6 address if it is a mapped, translated (RFC 6052) or 6to4 (RFC
-    /// 3056) address.
+    /// The IPv4 address that is embedded in this IPv6 address, if the IPv6 address is mapped, translated (RFC 6052) or
+    /// a 6to4 address (RFC 3056).
     private var carried: IPAddress? {
         if unmapped != self { return unmapped }
         if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }

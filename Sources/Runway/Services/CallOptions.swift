@@ -50,9 +50,9 @@ public struct CallOptions: Sendable, Hashable {
     /// Header fields of this call. They replace fields of its endpoint and service with the same name. The default is
     /// empty.
     ///
-    /// Records redact them by their names like all header fields (``Redaction``). Fields that may authenticate do not
-    /// follow a redirect to another origin. Fields that a stage sets, such as the token of ``Credentials``, replace
-    /// them.
+    /// Records redact these fields by their names, like all header fields (``Redaction``). Fields that may authenticate
+    /// do not follow a redirect to another origin. Fields that a stage sets, such as the token of ``Credentials``,
+    /// replace them.
     ///
     /// They are part of the identity of a call, and of a response that is stored for a time to live. Under
     /// ``CachePolicy/http(onDisk:)``, only authenticating fields (``APIService/authenticatingFields``) and fields named
@@ -60,7 +60,7 @@ public struct CallOptions: Sendable, Hashable {
     public var headers: [String: String]
     /// Whether the call is sent even if the circuit of its host or endpoint is open. Use it for calls that the user
     /// requested, such as a pull to refresh. The default is `false`. The guard against endless loops still counts the
-    /// call (``AdmissionLimits``). If it joins a call in flight, that call also bypasses the circuit.
+    /// call (``AdmissionLimits``). If the call joins a call in flight, that call also bypasses the circuit.
     public var bypassesCircuit: Bool
 
     /// Whether the streamed body stays open for as long as the app wants. Such a call releases its concurrency slot and

@@ -3,7 +3,7 @@ extension Endpoint {
     ///
     /// - Parameters:
     ///   - change: Lets interceptors change the completed parameters. Returns `false` if an interceptor vetoed the
-    ///     call, which is then not checked.
+    ///     call. The parameters are then not checked.
     ///   - validator: Throws if the parameters are invalid.
     /// - Returns: `false` if the call was vetoed.
     mutating func prepare(

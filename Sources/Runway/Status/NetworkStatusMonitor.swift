@@ -11,7 +11,7 @@ final class NetworkStatusMonitor: Sendable {
         var reportCount: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<WaitEnd, Never>] = [:]
         var readers: [UInt64: AsyncStream<NetworkStatus>.Continuation] = [:]
-        /// The number of waiters and readers so far, which also numbers them.
+        /// The number of waiters and readers so far, used to number them.
         var count: UInt64 = 0
         var observation: NetworkStatusObservation?
     }

@@ -86,7 +86,7 @@ extension NetworkLayer {
         }
     }
 
-    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the URL is not that of a file.
+    /// - Throws: ``NetworkError/Kind/invalidParameters`` if the URL is not a file URL.
     static func checkDestination(_ file: URL) throws(NetworkError) {
         guard file.isFileURL else {
             throw NetworkError(.invalidParameters, in: .preparing, "The destination is not a file URL.")

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Within one body the count only grows. The last report of a successful transfer includes all bytes. The count
 /// decreases if the transfer has to start over: if a downloaded file has changed on the server, if an upload is sent a
-/// second time, or if an upload continues where the server has less than was sent.
+/// second time, or if an upload continues at an offset that is less than the number of sent bytes.
 public struct TransferProgress: Sendable, Hashable {
     /// The number of bytes that were received, or passed to the transport. It includes bytes of an earlier download
     /// that was resumed.
@@ -31,8 +31,8 @@ public struct TransferProgress: Sendable, Hashable {
 }
 
 extension TransferProgress {
-    /// Runs a transfer, and calls `report` with its progress in the caller's isolation. It makes the last report before
-    /// it returns.
+    /// Runs a transfer, and calls `report` with its progress in the caller's isolation. The last report is made before
+    /// the function returns.
     ///
     /// - Parameters:
     ///   - report: Receives the progress; `nil` if nobody needs it.

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Multipath TCP. It has its own file, so that `Scripts/apple.sh` can compile it for iOS separately.
+/// Controls Multipath TCP. The type has its own file, so that `Scripts/apple.sh` can compile it for iOS separately.
 enum MultipathHandover {
     /// Sets whether the connections of a session may move from Wi-Fi to the mobile network. Does nothing except on iOS:
     /// visionOS has the property, but its devices have no mobile network.

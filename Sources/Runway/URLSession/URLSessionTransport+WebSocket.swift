@@ -6,7 +6,8 @@
     extension URLSessionTransport {
         /// Performs the handshake of a WebSocket with a task of the session.
         ///
-        /// - Returns: The response with the open WebSocket. If the server refuses, its response without the body.
+        /// - Returns: The response with the open WebSocket. If the server refuses the handshake, the result is the
+        ///   server's response without its body.
         /// - Throws: The transport's error.
         func openWebSocket(
             _ request: Request, _ offer: WebSocketOffer, in flight: Flight

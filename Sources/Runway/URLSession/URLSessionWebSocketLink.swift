@@ -7,7 +7,8 @@
     /// session's delegate with the tasks that wait for them.
     final class URLSessionWebSocketLink: Sendable {
         private struct State {
-            /// The response to the handshake; `nil` before it arrives. `agreement` is what it agrees to.
+            /// The response to the handshake; `nil` before it arrives. `agreement` contains the subprotocol and the
+            /// extensions that the response accepts.
             var head: HTTPResponse?
             var agreement: WebSocketAgreement?
             /// The result of the WebSocket; `nil` before its end.
@@ -24,7 +25,7 @@
             var lastReceived: Duration
             var unsentByteCount = 0
 
-            /// The result of the WebSocket, but only once no earlier message can still arrive.
+            /// The result of the WebSocket; `nil` before its end, and while an earlier message may still arrive.
             var readableEnd: Result<Void, any Error>? { isReceiving && !isStopped ? nil : end }
         }
 

@@ -82,8 +82,7 @@
         }
     }
 
-    /// The end of a pair of bound streams that is written to. Writing does not block a thread while the other end is
-    /// not read.
+    /// The writing end of a pair of bound streams. Writing does not block a thread while the other end is not read.
     // Unchecked: only `queue` uses the stream and the variables.
     private final class BodyPipe: NSObject, StreamDelegate, @unchecked Sendable {
         /// The maximum number of bytes that the session has not read.
@@ -96,7 +95,7 @@
         private var writer: CheckedContinuation<Bool, Never>?
         private var isStopped = false
 
-        /// Returns the end that the session reads, and the end that is written to.
+        /// Returns the end that the session reads, and the writing end.
         static func makePair() -> (InputStream, BodyPipe) {
             var (input, output): (InputStream?, OutputStream?)
             Stream.getBoundStreams(withBufferSize: bufferByteCount, inputStream: &input, outputStream: &output)

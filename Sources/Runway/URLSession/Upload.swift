@@ -4,8 +4,8 @@
     /// A streamed body that is read into memory before the session sends it.
     ///
     /// With a stream, the session would block the one thread that serves all sessions of a process. A body in a file
-    /// can crash the process: the session resumes the transfer after each read, which fails if the response has already
-    /// ended the transfer (seen with Swift 6.3).
+    /// can crash the process: the session resumes the transfer after each read, and resuming fails if the response has
+    /// already ended the transfer (seen with Swift 6.3).
     struct Upload {
         let bytes: Data
 

@@ -15,8 +15,8 @@
     }
 
     extension WireRecord {
-        /// Creates the record of one request from the system's measurements. The address is the one that the system
-        /// finally connected to, possibly that of a proxy.
+        /// Creates the record of one request from the system's measurements. The address is the last one that the
+        /// system connected to. It may be the address of a proxy.
         init(_ metrics: URLSessionTaskTransactionMetrics) {
             self.init()
             isReused = metrics.isReusedConnection

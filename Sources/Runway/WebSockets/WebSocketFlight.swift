@@ -76,7 +76,7 @@ package final class WebSocketFlight: Sendable {
     }
 }
 
-/// An event of a WebSocket that the record shows.
+/// An event of a WebSocket, for the call's record.
 package enum WebSocketDecision: StageDecision, Equatable {
     case opened(WebSocketAgreement)
     /// The connection ended. The status counts its messages and bytes.

@@ -5,7 +5,8 @@
 package struct WebSocketOffer: Sendable, Equatable {
     /// The subprotocols, preferred one first. The default is empty.
     package var subprotocols: [String] = []
-    /// The offered compression (RFC 7692); `nil` offers none. The default is ``Deflate`` with its defaults.
+    /// The offered compression (RFC 7692); `nil` if no compression is offered. The default is ``Deflate`` with its
+    /// defaults.
     package var deflate: Deflate? = Deflate()
     /// The maximum size of a received message in bytes, after decompression. The default is 16 MiB.
     package var maximumMessageByteCount = 16 << 20

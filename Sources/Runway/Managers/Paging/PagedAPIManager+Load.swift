@@ -59,7 +59,7 @@ extension PagedAPIManager {
 
     /// Cancels a load, which then does not land and changes nothing. Does nothing if the load has landed.
     ///
-    /// - Parameter flight: The number of the load, or of its current request, which interceptors receive.
+    /// - Parameter flight: The number of the load, or the number that interceptors receive for its current request.
     public func cancel(_ flight: FlightID) {
         if machine.isRefused(flight) {
             requests.cancel(flight)

@@ -89,7 +89,7 @@ struct PositionalLoad: PageLoad {
             return askFurther(PageRead(again: read), phase, .refreshed) ?? notConnected
         }
         if let change, change.isCertain {
-            // A page that ends with the last known row although it has room for more shows that the list ends there.
+            // If a page ends with the last known row although it has room for more rows, the list ends there.
             if read.isShort, read.items.last?.id == window.edgeID { merged.isAtEnd = true }
             window = merged
             shift += max(0, change.shift)

@@ -20,7 +20,7 @@ public struct FormPart: Sendable {
     public var name: String
     /// The file name that is sent to the server; `nil` if the part is not a file.
     public var fileName: String?
-    /// The media type. If it is `nil`, no media type is sent, which means `text/plain`.
+    /// The media type. If it is `nil`, no media type is sent, and the part counts as `text/plain`.
     public var contentType: String?
     /// The content of the part.
     public var body: RequestBody

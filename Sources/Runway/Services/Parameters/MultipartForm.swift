@@ -86,8 +86,8 @@ extension FormPart {
 }
 
 extension String {
-    /// The text for use within quotation marks. It is UTF-8, in which the characters that would end the text are
-    /// escaped as browsers do (RFC 7578 §4.2 and §5.1; HTML, "multipart/form-data encoding algorithm").
+    /// The text for use within quotation marks. It is UTF-8. Characters that would end the text are escaped as browsers
+    /// escape them (RFC 7578 §4.2 and §5.1; HTML, "multipart/form-data encoding algorithm").
     fileprivate var quotedForForm: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -103,7 +103,6 @@ extension String {
 }
 
 extension RequestBody {
-    /// Concatenates bodies.
     init(joining bodies: [RequestBody]) {
         var byteCount: Int? = 0
         for body in bodies { byteCount = byteCount.flatMap { sum in body.byteCount.map { sum + $0 } } }

@@ -35,8 +35,8 @@ public struct MergePolicy: Sendable, Equatable {
     /// The maximum size of all responses in one merged response, in bytes; at most 32 MiB. Each endpoint's own limit
     /// applies, too.
     package var maximumResponseByteCount: Int
-    /// The time that pending requests wait after a response. The response's callers may make new requests in that time,
-    /// which are then merged with the pending ones. With `.zero`, pending requests are sent when the response is
+    /// The time that pending requests wait after a response. The response's callers may make new requests in that time.
+    /// These are then merged with the pending requests. With `.zero`, pending requests are sent when the response is
     /// received.
     ///
     /// The wait ends when there are as many new requests as there were responses. If one request completed and none is

@@ -119,7 +119,7 @@ struct AdmissionStage: RequestStage {
 ///   counts against the endpoint.
 /// - The deadline of the call counts like a timeout of the transport, if the host had at least half of the endpoint's
 ///   time (``Endpoint/deadline``, or the service's) and sent no byte. It does not count for a call with a shorter
-///   ``CallOptions/wholeDeadline``, or one that first waited for a network, a slot or a token.
+///   ``CallOptions/wholeDeadline``, or for a call that first waited for a network, a slot or a token.
 /// - A status of 500 or more, and a response that asks for fewer requests, count against the endpoint. For the host
 ///   they are a success, because it responded.
 /// - A redirect to another host is a success, whatever happens there. The other host's circuits do not count the call.

@@ -110,7 +110,7 @@ extension AccessTokens {
         return held
     }
 
-    /// Returns the error of all calls that wait for a renewal that failed.
+    /// Returns the error for all calls that wait for a failed renewal.
     private func failure(
         _ error: any Error, _ identity: TokenIdentity, _ old: HeldToken, _ number: UInt64, _ flight: Flight,
         _ credentials: any Credentials

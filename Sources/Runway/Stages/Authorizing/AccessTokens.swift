@@ -153,7 +153,7 @@ final class AccessTokens: Sendable {
         }
     }
 
-    /// Records that the service accepted the token that was renewed for a call.
+    /// Records that the service accepted the renewed token of a call.
     func markAccepted(_ held: HeldToken, in flight: Flight) {
         held.acceptance.accept()
         state.withLock { $0.update(TokenIdentity(flight)) { $0.endpointBackoffs.accepted(flight.endpoint) } }

@@ -1,4 +1,4 @@
-/// A decision about a call's access token that the record shows. It never contains the token.
+/// A decision about a call's access token, for the call's record. It never contains the token.
 package enum AuthorizingDecision: StageDecision, Equatable {
     /// The call was sent without a token, because no account was signed in.
     case unsigned

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Sends and stores cookies for services that use them (``CookiePolicy``).
 ///
-/// The stage comes after redirecting, so that every hop has its own cookies, and before signing, which may cover them.
-/// Bodies pass unchanged, and cookies inside merged responses are ignored.
+/// The stage comes after redirecting, so that every hop has its own cookies, and before signing, so that the signature
+/// can cover them. Bodies pass unchanged, and cookies inside merged responses are ignored.
 ///
 /// The cache comes earlier and does not see the cookies. Therefore:
 /// - A response that varies by `Cookie` is not stored under the rules of HTTP (RFC 9111 §4.1).
@@ -36,8 +36,8 @@ struct CookieStage: RequestStage {
             let jar = jars.withJar(of: flight) { jar in (field: jar.field(for: head, at: date), version: jar.version) }
             version = jar?.version
             if let field = jar?.field {
-                // Setting it by its name would split it into several fields, which HTTP/1.1 does not allow (RFC 6265bis
-                // §5.8.1).
+                // Setting the field by its name would split it into several fields, which HTTP/1.1 does not allow (RFC
+                // 6265bis §5.8.1).
                 request.head.headerFields.append(HTTPField(name: .cookie, value: field.octets))
                 sent = field.octets
                 flight.note(CookieDecision.sent(field.count))
@@ -63,8 +63,8 @@ struct CookieStage: RequestStage {
     }
 }
 
-/// A decision that counts the cookies that a request and its response sent, stored or ignored. Neither names nor values
-/// are recorded.
+/// A decision that counts cookies: the cookies sent with a request, and the cookies of its response that were stored or
+/// ignored. Neither names nor values are recorded.
 package enum CookieDecision: StageDecision, Equatable {
     case sent(Int)
     /// The number of cookies in the response that were stored or that removed a stored cookie.

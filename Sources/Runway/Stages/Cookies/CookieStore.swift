@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// The cookies of one service and account. Decides which cookies of a response are stored, and which are sent with a
-/// request (RFC 6265bis §5.7, §5.8). It performs no I/O and has no clock.
+/// The cookies of one service and account. Decides which cookies of a response are stored, and which stored cookies are
+/// sent with a request (RFC 6265bis §5.7, §5.8). It performs no I/O and has no clock.
 struct CookieStore {
     /// The maximum number of cookies of one domain. Cookies without `Secure` are evicted before all others, and the
     /// least recently used are evicted first.

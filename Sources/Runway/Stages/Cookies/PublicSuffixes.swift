@@ -77,7 +77,7 @@ struct CookieDomains: Sendable {
         case none
     }
 
-    /// Returns the hosts that share a cookie which was set by a host within the domain (RFC 6265bis §5.7, steps 9 and
+    /// Returns the hosts that share a cookie that was set by a host within the domain (RFC 6265bis §5.7, steps 9 and
     /// 10).
     func scope(of domain: String, from host: String) -> Scope {
         if !declared.isEmpty { return declared.contains { domain.isWithin($0.lowercased()) } ? .domain : .host }

@@ -1,4 +1,4 @@
-/// A decision about hedging a slow read that the record shows. A fast read adds no decision.
+/// A decision about hedging a slow read, for the call's record. A fast read adds no decision.
 package enum HedgeDecision: StageDecision, Equatable {
     package enum Contender: String, Sendable, Hashable, CaseIterable {
         case first

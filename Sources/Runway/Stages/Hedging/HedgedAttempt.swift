@@ -1,8 +1,8 @@
 public import HTTPTypes
 import Synchronization
 
-/// One of the two attempts of a hedged request. The request carries it, so that the transport knows which attempt it
-/// sends and can report to it.
+/// One of the two attempts of a hedged request. The request carries this object, so that the transport knows which
+/// attempt it sends and can report to the attempt.
 package final class HedgedAttempt: Sendable {
     private struct State {
         var index: Int?

@@ -1,4 +1,4 @@
-/// A decision about merging a request that the record shows.
+/// A decision about merging a request, for the call's record.
 package enum MergeDecision: StageDecision, Equatable {
     /// No other request was in flight, so this one was sent at once, without waiting for others.
     case sentAtOnce

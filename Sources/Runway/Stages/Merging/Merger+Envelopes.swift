@@ -90,10 +90,10 @@ private struct EnvelopeResult {
 
 extension Response {
     /// Converts this response, which refuses an envelope, into the response to each of its requests. No cache may store
-    /// it for them.
+    /// the converted responses.
     ///
-    /// - Throws: The refusal, if it concerns another request than the envelope, after a redirect. It then says nothing
-    ///   about the merged requests, which may have had their effect.
+    /// - Throws: The refusal, if it concerns the request after a redirect instead of the envelope. The refusal then
+    ///   says nothing about the merged requests, which may have had their effect.
     fileprivate func shared(
         refusing envelope: Request, by refusal: NetworkError
     ) throws(NetworkError) -> Response {

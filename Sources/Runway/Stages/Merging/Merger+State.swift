@@ -41,15 +41,15 @@ extension Merger {
 }
 
 extension Merger.State {
-    /// Returns the reason why requests of a route are not merged, or `nil` if they are.
+    /// Returns the reason why requests of a route are not merged, or `nil` if requests of the route are merged.
     mutating func reasonNotToMerge(_ route: MergeRoute, _ policy: MergePolicy) -> MergeDecision.Reason? {
         guard let known = routes.value(for: route) else { return nil }
         if known.isMissing { return .noRoute }
         return known.speaksHTTP2 && !policy.mergesOverHTTP2 ? .http2 : nil
     }
 
-    /// Checks whether a request in flight uses HTTP/2, which is known before the response. If so, waiting requests of
-    /// the route are sent separately, unless the policy also merges over HTTP/2.
+    /// Checks whether a request in flight uses HTTP/2. The version is known before the response. If it is HTTP/2,
+    /// waiting requests of the route are sent separately, unless the policy also merges over HTTP/2.
     mutating func learn(from key: MergeLane, _ operations: inout [Merger.Operation]) {
         guard lanes[key]?.speaksHTTP2 == true else { return }
         learn(key.route) { $0.speaksHTTP2 = true }

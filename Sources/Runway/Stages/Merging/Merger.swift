@@ -121,7 +121,7 @@ final class Merger: Sendable {
         }
     }
 
-    /// Changes the state under the lock, and then performs the operations without it.
+    /// Changes the state under the lock, and then performs the operations without holding the lock.
     private func change(_ body: (inout State, inout [Operation]) -> Void) {
         let operations = state.withLock { state in
             var operations: [Operation] = []

@@ -4,7 +4,7 @@ import Synchronization
 
 import struct Foundation.UUID
 
-/// Stores calls that change data while there is no network or the server is down: see ``OfflinePolicy``.
+/// While there is no network or the server is down, stores calls that change data: see ``OfflinePolicy``.
 ///
 /// A call is also stored before it is sent, so that it is not lost if the process ends during its first attempt.
 ///
@@ -88,7 +88,8 @@ struct QueueingStage: RequestStage {
 
     /// Stores a change before it is sent.
     ///
-    /// - Returns: Identifies the stored change. `nil` if it can't be stored; the change is sent nevertheless.
+    /// - Returns: The identifier of the stored change; `nil` if the change can't be stored. The change is sent in both
+    ///   cases.
     private func writeAhead(_ change: UnsentChange, _ queue: any ChangeQueue, _ flight: Flight) async -> UUID? {
         do {
             return try await queue.writeAhead(change)
@@ -100,8 +101,8 @@ struct QueueingStage: RequestStage {
 
     /// Returns whether earlier changes of the account wait.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` if that is unknown and the call has subjects. An earlier change of such
-    ///   a subject may wait; if it were sent later, it would undo this one. A call without subjects is sent.
+    /// - Throws: ``NetworkError/Kind/storage`` if that is unknown and the call has subjects: an earlier change with one
+    ///   of these subjects may wait, and would undo this change if it were sent later. A call without subjects is sent.
     private func hasToWait(_ change: UnsentChange, _ queue: any ChangeQueue) async throws(NetworkError) -> Bool {
         do {
             return try await queue.hasToWait(change)

@@ -34,10 +34,10 @@ public struct CacheLimits: Sendable, Hashable {
     /// different senders. The default is 16.
     public let maximumHTTPVariants: Int
     /// The maximum number of requests that can be shared at a time. Further requests are not shared. The default is
-    /// 1,000; 0 shares none.
+    /// 1,000. With 0, no requests are shared.
     public let maximumSharedRequests: Int
-    /// The maximum number of calls that share one request. A further call starts another request. The default is 1,000;
-    /// 1 or less shares none.
+    /// The maximum number of calls that share one request. A further call starts another request. The default is 1,000.
+    /// With 1 or less, no requests are shared.
     public let maximumCallsPerRequest: Int
 
     /// Creates limits for the responses in memory. The properties state the defaults.

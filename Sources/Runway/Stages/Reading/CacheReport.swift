@@ -38,7 +38,7 @@ public struct CacheReport: Sendable, Hashable {
         /// The number of calls that bypassed the cache, because they required a response from the server.
         public internal(set) var bypassedCount = 0
         /// Counts by the age of the stored response, in twelve ranges, youngest first. The ranges end at 1, 10 and 30
-        /// seconds, 1, 3, 10 and 30 minutes, 1 and 6 hours, a day and a week. The last range has no end.
+        /// seconds; 1, 3, 10 and 30 minutes; 1 and 6 hours; a day; and a week. The last range has no end.
         public internal(set) var ages: [AgeRange]
 
         init(_ endpoint: any Endpoint.Type) {
@@ -51,22 +51,22 @@ public struct CacheReport: Sendable, Hashable {
         /// The number of all calls.
         public var callCount: Int { freshCount + staleCount + expiredCount + absentCount + bypassedCount }
 
-        /// Estimates how many of the calls a lifetime would serve without a request, as a share from 0 to 1. Returns
-        /// `nil` before the first call.
+        /// Estimates the share of calls, from 0 to 1, that a lifetime would serve without a request. Returns `nil`
+        /// before the first call.
         ///
         /// The estimate counts the calls that found a stored response of at most this age. Calls that bypassed the
         /// cache are excluded. For a longer lifetime than the current one the estimate is too low, because every
         /// request replaces the stored response by a younger one.
         ///
-        /// - Parameter lifetime: A time to live. It is rounded down to 1, 10 or 30 seconds, 1, 3, 10 or 30 minutes, 1
-        ///   or 6 hours, a day or a week.
+        /// - Parameter lifetime: A time to live. It is rounded down to 1, 10 or 30 seconds; 1, 3, 10 or 30 minutes; 1
+        ///   or 6 hours; a day; or a week.
         public func servedShare(for lifetime: Duration) -> Double? {
             let all = callCount - bypassedCount
             return all == 0 ? nil : Double(ranges(within: lifetime).reduce(0) { $0 + $1.callCount }) / Double(all)
         }
 
-        /// Estimates how many of the responses that a lifetime serves would differ from the server's current response,
-        /// as a share from 0 to 1. Returns `nil` if no stored response of at most this age was compared with a new one.
+        /// Estimates, as a share from 0 to 1, how many responses that a lifetime serves would differ from the server's
+        /// current response. Returns `nil` if no stored response of at most this age was compared with a new one.
         ///
         /// - Parameter lifetime: A time to live, rounded down as in ``servedShare(for:)``.
         public func changedShare(for lifetime: Duration) -> Double? {
@@ -99,9 +99,9 @@ extension CacheReport: CustomStringConvertible {
     /// The maximum number of endpoints in the text.
     private static var maximumListedCount: Int { 20 }
 
-    /// A table for each of the twenty endpoints with the most calls. For each lifetime it shows the share of calls that
-    /// the lifetime would serve, and the share of compared responses of at most that age that had changed. Lines have
-    /// at most 100 characters unless names are longer.
+    /// A table for each of the twenty endpoints with the most calls. For each lifetime it shows two shares: the share
+    /// of calls that the lifetime would serve, and the share of changed responses among the compared responses of at
+    /// most that age. Lines have at most 100 characters unless names are longer.
     public var description: String {
         if endpoints.isEmpty { return "No call has used the cache." }
         var lines = endpoints.prefix(Self.maximumListedCount).flatMap(\.lines)

@@ -6,8 +6,8 @@ public enum CacheScope: Sendable, Hashable {
     case service(String)
     /// The responses of the endpoint with this name.
     case endpoint(String, service: String)
-    /// The responses of an account; with `nil` those without an account. They belong to `service`, or to all services
-    /// if `service` is `nil`.
+    /// The responses of an account, or the responses without an account if the account is `nil`. They belong to
+    /// `service`, or to all services if `service` is `nil`.
     case account(String?, service: String?)
 
     /// Returns whether the scope includes the response under a key.

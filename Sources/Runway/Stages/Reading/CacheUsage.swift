@@ -63,7 +63,6 @@ final class CacheUsage: Sendable {
         return CacheReport(endpoints: endpoints, uncountedCount: uncounted)
     }
 
-    /// Resets all counts.
     func reset() { state.withLock { $0 = ([:], 0) } }
 
     private func change(

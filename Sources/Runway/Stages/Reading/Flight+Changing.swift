@@ -64,7 +64,7 @@ extension Flight {
 
     private func remove<E: Endpoint>(_ endpoint: E) -> Int {
         var endpoint = endpoint
-        // The environment and account are those of the call, which may differ from the current ones.
+        // The environment and account of the call are used. They may differ from the current ones of the service.
         let configuration =
             E.Service.self == service ? configuration : context.services.configuration(of: E.Service.self)
         do {

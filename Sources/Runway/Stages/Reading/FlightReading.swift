@@ -12,7 +12,7 @@ struct FlightReading: ~Copyable, Sendable {
     fileprivate let isChange = Atomic(false)
     /// Whether the request of a change is in flight.
     fileprivate let changing = Atomic(false)
-    /// Guards the responses that the call received from the cache and those that it will store there.
+    /// Guards the responses that the call received from the cache and the responses that it will store there.
     fileprivate let state = Mutex(State())
 
     init(start: UInt64) { self.start = start }
@@ -106,11 +106,11 @@ extension Flight {
     /// The stored response that the call received.
     var cachedResponse: TimeToLiveResponse? { reading.state.withLock { $0.cached } }
 
-    /// Remembers the stored response that the call receives, so that it can be removed if it is rejected.
+    /// Remembers the stored response that the call receives, so that the response can be removed if it is rejected.
     func receive(_ cached: TimeToLiveResponse) { reading.state.withLock { $0.cached = cached } }
 
-    /// Remembers the target whose stored response the call receives under HTTP caching, so that it can be removed if it
-    /// is rejected.
+    /// Remembers the target whose stored response the call receives under HTTP caching, so that the response can be
+    /// removed if it is rejected.
     func receive(_ target: HTTPCacheURI) { reading.state.withLock { $0.cachedTarget = target } }
 
     /// Removes the stored response that the call received, if the rejected response came from the cache. Returns

@@ -64,7 +64,8 @@ struct ReadingStage: RequestStage {
 }
 
 extension Request {
-    /// Returns a response, unless it is a 304 to a request without preconditions, which is invalid.
+    /// Returns a response. Throws if the response is a 304 to a request without preconditions, because such a 304 is
+    /// invalid.
     func accepting(_ response: Response) throws(NetworkError) -> Response {
         guard response.head.status == .notModified else { return response }
         let fields = head.headerFields

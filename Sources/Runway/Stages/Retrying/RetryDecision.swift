@@ -1,4 +1,4 @@
-/// A decision of the retrying stage after a failed attempt that the record shows.
+/// A decision of the retrying stage after a failed attempt, for the call's record.
 package enum RetryDecision: StageDecision, Equatable {
     /// A further attempt is made.
     ///

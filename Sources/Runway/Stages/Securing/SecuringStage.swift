@@ -60,7 +60,7 @@ struct SecuringStage: RequestStage {
     }
 }
 
-/// A decision about a request without TLS that the record shows.
+/// A decision about a request without TLS, for the call's record.
 package enum SecuringDecision: StageDecision, Equatable {
     /// The request is sent over TLS because its host requires it (RFC 6797).
     case upgraded

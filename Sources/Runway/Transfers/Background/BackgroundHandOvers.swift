@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The transfers that are being handed over to a background session. Records which of them were cancelled before the
-/// system has a task.
+/// The transfers that are being handed over to a background session. Records which transfers were cancelled before the
+/// system had a task for them.
 final class BackgroundHandOvers: Sendable {
     /// Guards the cancellations by transfer id. The lock is held while a task is created, named and started.
     private let isCancelled = Mutex<[String: Bool]>([:])

@@ -1,4 +1,4 @@
-/// Decides when the completion handlers of a background session are called. A state machine without a session.
+/// Decides when the completion handlers of a background session are called. It is a state machine without a session.
 ///
 /// The system passes a handler when it wakes the app for the ends of transfers. Later it reports that it has delivered
 /// all ends to the session. The handler is called after that report, when the app has received the ends. After a launch

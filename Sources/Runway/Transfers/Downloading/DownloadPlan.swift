@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// Decides the next request of a download, and how each response is used. A state machine without I/O.
+/// Decides the next request of a download, and how each response is used. It is a state machine without I/O.
 struct DownloadPlan: Sendable {
-    /// 256 KiB. If the partial file has this many bytes more than ever before after an attempt, the attempt does not
-    /// count toward the maximum.
+    /// The number of new bytes, 256 KiB, with which an attempt does not count toward the maximum number of attempts.
+    /// They are new if the partial file never had as many bytes before.
     static let stepByteCount = 256 << 10
     /// The maximum number of times that the download starts over because responses contradict each other.
     static let maximumFreshStarts = 2

@@ -1,4 +1,4 @@
-/// A decision of a download about a response that the record shows.
+/// A decision of a download about a response, for the call's record.
 package enum TransferDecision: StageDecision, Equatable {
     /// The download resumes at the position where an earlier one ended.
     case resuming(at: Int)

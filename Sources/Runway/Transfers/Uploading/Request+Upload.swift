@@ -4,7 +4,7 @@ import RunwayFormats
 extension Request {
     /// Returns a request to the URL of an upload, without a body. Returns `nil` if the URL has another origin.
     ///
-    /// The request has the same fields as the request that created the upload, for example those with credentials, but
+    /// The request has the same fields as the request that created the upload, for example fields with credentials, but
     /// no preconditions and no fields that describe the body.
     func forUpload(at location: String, _ policy: UploadResumption) -> Request? {
         guard let target = try? HTTPTarget(URIReference(location.utf8)) else { return nil }

@@ -168,8 +168,8 @@ struct ResumableUpload: Sendable {
         if case .success = landed { progress.end() }
     }
 
-    /// Stores the state at which a later call continues the upload, if it is known. Returns after all earlier states
-    /// are stored, including those that the task that reads the body has saved.
+    /// Stores the state at which a later call continues the upload, if that state is known. Returns after all earlier
+    /// states are stored, including states that were saved while the body was read.
     private func saveRecord() async {
         guard let record else { return }
         let (plan, source, byteCount, file) = (plan, source, byteCount, file)
@@ -342,8 +342,8 @@ extension ResumableUpload {
         }
     }
 
-    /// Returns the URL in a response if it has the origin of the call, because credentials must not be sent to another
-    /// origin.
+    /// Returns the URL in a response if the URL has the origin of the call, because credentials must not be sent to
+    /// another origin.
     private func location(in response: HTTPResponse, of head: HTTPRequest) -> String? {
         guard let text = response.headerFields[.location], text.utf8.count <= UploadRecord.maximumLocationByteCount,
             let target = try? HTTPTarget(URIReference(text.utf8), from: head)

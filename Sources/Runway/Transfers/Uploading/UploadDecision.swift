@@ -1,4 +1,4 @@
-/// A decision of a resumable upload after a response or an interruption, which the record shows.
+/// A decision of a resumable upload after a response or an interruption, for the call's record.
 package enum UploadDecision: StageDecision, Equatable {
     /// The server has this many bytes of the upload, and the rest is sent.
     case resuming(at: Int)

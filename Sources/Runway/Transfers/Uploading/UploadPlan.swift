@@ -1,10 +1,10 @@
 import HTTPTypes
 import RunwayFormats
 
-/// Decides the next request of a resumable upload, and how each response is used. A state machine without I/O.
+/// Decides the next request of a resumable upload, and how each response is used. It is a state machine without I/O.
 struct UploadPlan: Sendable {
-    /// 256 KiB. If the server has this many bytes more than ever before after an attempt, the attempt does not count
-    /// toward the maximum.
+    /// The number of new bytes, 256 KiB, with which an attempt does not count toward the maximum number of attempts.
+    /// They are new if the server never had as many bytes before.
     static let stepByteCount = 256 << 10
     /// The maximum number of times that the upload starts over because the server no longer has it.
     static let maximumFreshStarts = 2
@@ -23,9 +23,9 @@ struct UploadPlan: Sendable {
     private var maximumAppendByteCount: Int?
     /// The maximum number of bytes that the server accepts in total; `nil` if unknown.
     private var maximumByteCount: Int?
-    /// The number of bytes on the server when an attempt last did not count because of ``stepByteCount``.
+    /// The number of bytes on the server after the last attempt that did not count because of ``stepByteCount``.
     private var mark = 0
-    /// The number of bytes that the server reported while it received them.
+    /// The number of bytes that the server has, according to its reports during a request.
     private var reported = 0
     private var freshStarts = 0
     /// Whether all bytes were passed to the transport, so that the upload may have taken effect.

@@ -20,7 +20,7 @@ struct UploadRecord: Codable, Equatable, Sendable {
     var number: UInt64
 
     /// Some or all of the bytes of a file. Both cases are encoded as one digit, so the length of a record does not
-    /// depend on it.
+    /// depend on the case.
     enum Extent: Int, Codable { case part, whole }
 
     /// Returns the record as text: a line with the digest of the rest, followed by JSON.

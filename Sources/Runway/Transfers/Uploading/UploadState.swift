@@ -65,12 +65,12 @@ final class SentCount: Sendable {
     func set(_ count: Int) { self.count.store(count, ordering: .relaxed) }
 }
 
-/// Reports the progress of a resumable upload. The progress is the number of bytes that the server has, if the server
-/// reports it while it receives them. Otherwise it is the number of bytes that were passed to the transport, counted
+/// Reports the progress of a resumable upload. If the server reports during a request how many bytes of the file it
+/// has, the progress is that number. Otherwise it is the number of bytes that were passed to the transport, counted
 /// from the last offset that the server reported.
 final class UploadProgress: Sendable {
     private struct State {
-        /// Whether the server reports how many bytes it has while it receives them.
+        /// Whether the server reports during a request how many bytes of the file it has.
         var isConfirmed = false
         var shown = 0
     }

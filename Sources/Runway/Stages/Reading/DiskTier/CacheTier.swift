@@ -30,8 +30,8 @@ public protocol CacheTier: Sendable {
     /// Returns `false` if the tier knows, without waiting for a disk or another thread, that it has no entry under a
     /// key. The tier is then not searched. The default is `true`.
     func mayHold(_ key: CacheTierKey) -> Bool
-    /// Applies changes in order. If it throws, any of them may have been applied. The cache then removes the entries
-    /// that should have been stored, and repeats the removals.
+    /// Applies changes in order. If it throws, any of the changes may have been applied. The cache then removes the
+    /// entries that should have been stored, and repeats the removals.
     func apply(_ changes: [CacheTierChange]) async throws
 }
 

@@ -1,7 +1,7 @@
 /// The pending operations of the disk tier, which are performed after the calls have ended.
 ///
-/// A state machine without I/O. ``ResponseCache`` guards it, and performs the operations that ``next()`` returns.
-/// Before it searches the tier, it checks ``pending(for:)``.
+/// The type is a state machine without I/O. ``ResponseCache`` guards it, and performs the operations that ``next()``
+/// returns. The cache checks ``pending(for:)`` before it searches the tier.
 struct WriteBehindQueue {
     enum EntryKey: Hashable {
         case call(CacheKey)

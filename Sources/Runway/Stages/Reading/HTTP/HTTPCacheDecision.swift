@@ -1,4 +1,4 @@
-/// A decision of the cache by the rules of HTTP that the record shows.
+/// A decision of the cache by the rules of HTTP, for the call's record.
 package enum HTTPCacheDecision: StageDecision, Equatable {
     /// A stored response was returned. It is still fresh for `remaining`.
     case fresh(age: Duration, remaining: Duration)
@@ -27,7 +27,8 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
     case notStored(NotStoredReason)
     /// A HEAD response confirmed `updated` stored responses. `distrusted` others must be validated.
     case head(updated: Int, distrusted: Int)
-    /// This number of responses were removed: those of the target, and of targets that the response refers to.
+    /// This number of stored responses were removed: responses of the target, and of targets that the new response
+    /// refers to.
     case invalidated(Int)
 
     package static var step: FlightStep { .reading }

@@ -8,10 +8,10 @@ extension HTTPFields {
         return HTTPFields(endToEnd.filter { !excepted.contains($0.name.canonicalName) })
     }
 
-    /// Updates the fields with those of a newer response that has the same content (RFC 9111 §3.2).
+    /// Updates the fields with the fields of a newer response that has the same content (RFC 9111 §3.2).
     ///
     /// Length, range and coding do not change, because they describe the stored bytes. If the newer response has no
-    /// `Age`, the older one's `Age` is removed.
+    /// `Age`, the `Age` of the older response is removed.
     mutating func update(from newer: HTTPFields) {
         let newer = newer.storable(without: [])
         var names: [HTTPField.Name] = []

@@ -49,8 +49,8 @@ extension HTTPReading {
         }
         if response.source != .network { return response }
         if let own { return own }
-        // If the request has preconditions of its caller, the 304 may refer to those. If only the cache added
-        // preconditions, the request is sent again without them.
+        // If the request has preconditions of its caller, the 304 may refer to these preconditions. If only the cache
+        // added preconditions, the request is sent again without them.
         if sent.callerConditions == nil || request.isMet(by: response.head) { return try request.accepting(response) }
         flight.note(HTTPCacheDecision.unmatchedNotModified)
         return try await self.fetch(Fetch(request), reads)

@@ -57,7 +57,7 @@ private struct Revalidation: RequestStage {
 }
 
 extension Flight {
-    /// Creates a new flight of the same endpoint, which starts now.
+    /// Creates a new flight of the same endpoint. The flight starts now.
     fileprivate func makeSibling<E: Endpoint>(_ endpoint: E.Type) -> Flight {
         context.makeFlight(endpoint, options.forBackgroundFlight, retainedLayer: retainedLayer)
     }

@@ -122,9 +122,10 @@ extension HTTPReading {
         cache.supersede(HTTPCacheURI(request.head), in: partition, matching: request.head, before: sequenceNumber)
     }
 
-    /// Updates the responses to GET that a HEAD confirms, and requires the others to be validated (RFC 9111 §4.3.5).
+    /// Updates the stored responses to GET that a HEAD confirms, and requires all other responses to GET to be
+    /// validated (RFC 9111 §4.3.5).
     ///
-    /// - Returns: Whether any response was updated. It can then also be used for later HEAD requests.
+    /// - Returns: Whether any response was updated. An updated response can also be used for later HEAD requests.
     private func freshenByHead(
         _ response: Response, to request: Request, _ times: ExchangeTimes, _ sequenceNumber: UInt64, in flight: Flight
     ) -> Bool {

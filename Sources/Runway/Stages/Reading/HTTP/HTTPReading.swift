@@ -104,7 +104,7 @@ struct HTTPReading {
         /// decision.
         var decisions: [HTTPCacheDecision] = []
 
-        /// The use to count in the report if a stored response is returned.
+        /// The use of the cache that the report counts if a stored response is returned.
         var use: CacheUsage.Use?
 
         func note(in flight: Flight, counts: Bool = true) {
@@ -148,7 +148,7 @@ struct HTTPReading {
         }
         let directives = RequestDirectives(own.head.headerFields, use: flight.options.cacheUse)
         if directives.isOnlyIfCached { throw Self.onlyIfCachedError(in: flight) }
-        // The stored redirects form a loop, but those on the server may have changed.
+        // The stored redirects form a loop, but the redirects on the server may have changed.
         return Lookup(found: .none(Fetch(own)), decisions: decisions)
     }
 

@@ -1,8 +1,8 @@
 import HTTPTypes
 
 extension HTTPStoredResponse {
-    /// Creates a stored response from a response of the pipeline. Returns `nil` if it has no verdict, or if it is
-    /// partial and its range does not match its body.
+    /// Creates a stored response from a response of the pipeline. Returns `nil` if the response has no verdict, or if
+    /// the response is partial and its range does not match its body.
     ///
     /// A partial response is stored as an incomplete whole response (RFC 9111 §3.3).
     init?(

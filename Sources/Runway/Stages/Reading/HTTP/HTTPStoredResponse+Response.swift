@@ -34,8 +34,8 @@ extension HTTPStoredResponse {
         }
     }
 
-    /// Whether byte ranges can be taken from the stored bytes. Not if a content coding was removed, because ranges
-    /// count the coded bytes.
+    /// Whether byte ranges can be taken from the stored bytes. This is not possible if a content coding was removed,
+    /// because ranges count the coded bytes.
     var servesRanges: Bool { isVerbatim && !head.headerFields.contains(.contentEncoding) }
 
     private static func partial(_ head: HTTPResponse, _ bytes: [UInt8], _ range: ContentRange) -> Response {

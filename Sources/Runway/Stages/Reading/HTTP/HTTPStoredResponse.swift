@@ -6,8 +6,8 @@ struct HTTPStoredResponse: Sendable {
         case whole(RawData)
         case partial(PartialContent)
 
-        /// Creates the content from a whole body, and indexes JSON. Calls may land it on the main actor, and the index
-        /// counts as stored bytes.
+        /// Creates the content from a whole body. JSON is indexed now, because calls may land the body on the main
+        /// actor, and because the index counts as stored bytes.
         init(_ rawData: RawData) {
             rawData.index()
             self = .whole(rawData)

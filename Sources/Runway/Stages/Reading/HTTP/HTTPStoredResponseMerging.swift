@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Combines the stored responses of a target with a new response (RFC 9111 §3.4, §4).
 enum HTTPStoredResponseMerging {
-    /// Returns the responses, in which the new one replaces those that match the same request. Returns `nil` if one of
-    /// these is newer.
+    /// Returns the responses after the new response has replaced the responses that match the same request. Returns
+    /// `nil` if one of the matching responses is newer than the new response.
     ///
     /// - Parameter maximumByteCount: The size up to which parts are combined. Beyond it only the new part is stored.
     static func merged(

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The preconditions that a cache sends, and those that it evaluates (RFC 9111 §4.3).
+/// The preconditions that a cache sends, and the preconditions that it evaluates (RFC 9111 §4.3).
 enum HTTPValidation {
     /// Returns whether a request has preconditions or a range that only the origin can evaluate.
     static func isForOriginAlone(_ fields: HTTPFields) -> Bool {
@@ -16,7 +16,7 @@ enum HTTPValidation {
     /// - `If-Modified-Since` is added only if there is a single stored response and the request has no `Range`.
     /// - The caller's own `If-Modified-Since` is removed if entity tags are sent. It is evaluated later against the
     ///   stored response.
-    /// - `If-None-Match: *` is not changed. Its response says nothing about the stored responses.
+    /// - `If-None-Match: *` is not changed. The response to such a request says nothing about the stored responses.
     static func conditional(_ fields: HTTPFields, _ candidates: [HTTPStoredResponse]) -> HTTPFields? {
         var fields = fields
         let own = EntityTagList(fields[values: .ifNoneMatch])
@@ -36,8 +36,8 @@ enum HTTPValidation {
         return tags.isEmpty && modified == nil ? nil : fields
     }
 
-    /// Returns whether a 304 without an entity tag can only refer to a candidate (RFC 9111 §4.3.4). It can if every tag
-    /// that the caller sent belongs to a candidate.
+    /// Returns whether a 304 without an entity tag can only refer to a candidate (RFC 9111 §4.3.4). This is the case if
+    /// every tag that the caller sent belongs to a candidate.
     ///
     /// Otherwise the 304 may refer to a representation that only the caller has (RFC 9111 §4.3.3).
     static func isUnambiguous(_ request: HTTPFields, _ candidates: [HTTPStoredResponse]) -> Bool {

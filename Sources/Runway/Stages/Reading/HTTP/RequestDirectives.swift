@@ -36,7 +36,7 @@ struct RequestDirectives: Sendable {
             isOnlyIfCached = directives.has("only-if-cached")
             maxAge = directives.duration("max-age")
             staleIfError = directives.duration("stale-if-error")
-            // Without a value, any staleness is accepted. An invalid value accepts none.
+            // Without a value, any staleness is accepted. With an invalid value, no staleness is accepted.
             maxStale = directives.arguments(of: "max-stale").map {
                 $0 == .none ? Self.anyStaleness : CacheDirectives.duration($0) ?? .zero
             }.min()

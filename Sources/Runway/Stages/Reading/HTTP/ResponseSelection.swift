@@ -7,8 +7,8 @@ enum ResponseSelection {
     /// The most recent response is preferred. If only some have `Vary`, those are preferred (RFC 9111 §4.1).
     static func candidates(_ responses: [HTTPStoredResponse], for request: HTTPRequest) -> [HTTPStoredResponse] {
         let range = request.headerFields[.range].flatMap { ByteRange($0) }
-        // Responses from disk have no sequence numbers. The order is reversed so that, of two with equal dates, the
-        // response that was stored last is preferred.
+        // Responses from disk have no sequence numbers. The order is reversed so that, of two responses with equal
+        // dates, the later stored one is preferred.
         return responses.reversed().filter { response in
             guard response.method == .get || request.method == .head, response.vary.matches(request.headerFields) else {
                 return false

@@ -31,7 +31,7 @@ final class BackgroundFlights: Sendable {
         }
     }
 
-    /// Returns whether a flight for the key is in flight, or there are too many to start another.
+    /// Returns whether no flight can be started for the key: one is already in flight, or there are too many.
     func isRunning(_ key: CacheKey) -> Bool {
         running.withLock { $0[key] != nil || $0.count >= Self.maximumCount }
     }

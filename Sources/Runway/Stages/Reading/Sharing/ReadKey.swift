@@ -43,7 +43,7 @@ struct ReadKey: Sendable {
         retry = flight.retryPolicy
     }
 
-    /// Returns whether a request is a read with both bodies in memory.
+    /// Returns whether a request is a read whose request body and response body are in memory.
     static func isSharable(_ request: Request, in flight: Flight) -> Bool {
         guard flight.endpoint.coalesces, reads(request.head.method, by: flight.cachePolicy.rule) else { return false }
         return switch (request.delivery, request.body) {

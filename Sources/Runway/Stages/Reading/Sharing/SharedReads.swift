@@ -135,7 +135,7 @@ struct SharedReads {
     }
 }
 
-/// A decision about sharing a request with other calls that the record shows.
+/// A decision about sharing a request with other calls, for the call's record.
 package enum SharingDecision: StageDecision, Equatable {
     /// The call waits for the request of another call, whose record contains the attempts.
     case joined(FlightID)

@@ -12,7 +12,8 @@ extension TimeToLiveResponse {
 
     /// Returns the request with the validators of this response, or `nil` if the response has no validators to send.
     ///
-    /// If the request already has preconditions or a range, it is not changed, because its response depends on them.
+    /// If the request already has preconditions or a range, it is not changed, because the response to such a request
+    /// depends on them.
     func validation(of request: Request) -> Validation? {
         let fields = request.head.headerFields
         guard !isRedirected, rawData.response.status == .ok,
@@ -28,7 +29,8 @@ extension TimeToLiveResponse {
         return Validation(stored: self, request: request)
     }
 
-    /// Returns whether a 304 can refer to this response. It can unless it names another response (RFC 9111 §4.3.4).
+    /// Returns whether a 304 can refer to this response. This is the case unless the 304 names another response (RFC
+    /// 9111 §4.3.4).
     func matches(notModified: HTTPFields) -> Bool {
         if let own = entityTag, let tag = notModified[.eTag].flatMap({ EntityTag($0) }) {
             // The condition is evaluated by weak comparison, and some servers weaken the tag of a compressed response.

@@ -4,7 +4,7 @@ import struct Foundation.Date
 
 /// A response stored by a time to live or until evicted. Its service and its endpoint have accepted it.
 ///
-/// All users share its bytes, and the index of a JSON body, which is built only once.
+/// All users share its bytes and, for a JSON body, its index. The index is built only once.
 final class TimeToLiveResponse: Sendable {
     let key: CacheKey
     let rawData: RawData
