@@ -40,13 +40,13 @@ public struct JSONValue: Sendable {
 
     @inline(__always) var entry: IndexEntry { storage.entry(at: index) }
 
-    /// The size in bytes of the index of the whole document, without the document.
+    /// The size in bytes of the whole document's index. The document's own bytes are not included.
     package var indexByteCount: Int { storage.indexByteCount }
 
     /// The kind of the value; ``JSONKind/missing`` if the document has no such value.
     @inlinable public var kind: JSONKind { storage.kind(at: index) }
 
-    /// Whether the document has the value. A `null` exists.
+    /// Whether the document has the value. A `null` is a value.
     @inlinable public var exists: Bool { kind != .missing }
 
     /// Whether the value is the literal `null`. A missing value is not `null`.
@@ -64,8 +64,8 @@ extension JSONValue {
     /// The value of the first member named `key`. It is missing if the object has no such member or the value is not an
     /// object.
     ///
-    /// Names are compared by their Unicode scalars (RFC 8259 §8.3). A lookup takes time in proportion to the members
-    /// before. To read many members of a large object whose names are data, iterate over ``members`` once.
+    /// Names are compared by their Unicode scalars (RFC 8259 §8.3). A lookup takes time in proportion to the number of
+    /// earlier members. To read many members of a large object whose names are data, iterate over ``members`` once.
     @inlinable
     public subscript(key: String) -> JSONValue {
         let found = storage.member(named: key, ofObjectAt: index)
@@ -78,7 +78,8 @@ extension JSONValue {
     /// The element at an index counted from 0. It is missing if the index is out of bounds or the value is not an
     /// array.
     ///
-    /// A lookup takes time in proportion to the elements before. To read all elements, iterate over ``elements``.
+    /// A lookup takes time in proportion to the number of earlier elements. To read all elements, iterate over
+    /// ``elements``.
     public subscript(index: Int) -> JSONValue {
         let entry = entry
         if entry.tag == .array, index >= 0, index < count {

@@ -6,10 +6,11 @@ final class DecodingContext {
     let usesDefaultKeys: Bool
     /// Caches converted names, since the objects of a list have the same names.
     private var convertedNames: [String: String] = [:]
-    /// Caches how the types decoded last are decoded, at most 32, since looking up a type's conformances is slow.
+    /// Caches the decoding ways of the most recently decoded types, at most 32, since looking up a type's conformances
+    /// is slow.
     private var ways: [(type: ObjectIdentifier, way: DecodingWay)] = []
 
-    /// Whether the root value of the decoding is below a secret member; `nil` until it is computed.
+    /// Whether the value at which decoding began is below a secret member; `nil` until it is computed.
     private var isRootSecret: Bool?
 
     init(storage: JSONStorage, strategies: JSONDocumentDecoder) {

@@ -5,7 +5,7 @@
 #endif
 
 enum DecodingWay {
-    /// Types that are read without a container. Their keys are needed only for errors.
+    /// Types that are read without a container. The coding key of such a value is needed only for errors.
     case string, int, double, bool, strings, ints, doubles
     case date, data, url, decimal
     /// An array, or a dictionary with string keys. Both are decoded without a container.

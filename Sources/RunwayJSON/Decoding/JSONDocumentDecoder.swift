@@ -12,12 +12,13 @@
 /// - A lone surrogate is read as U+FFFD; `JSONDecoder` throws an error.
 /// - A comma before a closing bracket is an error.
 /// - Documents in UTF-16 or UTF-32 are refused.
-/// - A number is an integer only if it is exactly one: decoding `1.0000000000000000001` as an `Int` throws an error,
-///   while `JSONDecoder` returns 1.
+/// - A number is read as an integer only if its exact value is an integer: decoding `1.0000000000000000001` as an `Int`
+///   throws an error, while `JSONDecoder` returns 1.
 /// - A number too small for a normal `Double`, such as `1e-310`, is read as the nearest double; `JSONDecoder` throws an
 ///   error.
 /// - Coding keys and names are compared by their Unicode scalars, never by canonical equivalence.
-/// - Errors of dates and of numbers that do not fit have their full path, which `JSONDecoder` omits.
+/// - The errors for dates, and for numbers that the type cannot represent, have the full coding path. `JSONDecoder`
+///   omits it.
 ///
 /// Use it for models. To display rows, read the ``JSONValue``s directly: then only the displayed values are created.
 public struct JSONDocumentDecoder: Sendable {

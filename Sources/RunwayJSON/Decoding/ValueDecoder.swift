@@ -111,8 +111,8 @@ final class ValueDecoder: Decoder {
             context("Number \(value.excerpt(isSecret: isSecret)) is not representable in \(type)."))
     }
 
-    /// Whether a name on the value's path is secret. Checks the parent decoders: computing the path from the document's
-    /// root takes time in proportion to the document, for each of possibly many errors.
+    /// Whether a name on the value's path is secret. Checks the parent decoders instead of the path from the document's
+    /// root: computing that path takes time in proportion to the document, and there may be many errors.
     private var isSecret: Bool {
         var decoder = self
         while let parent = decoder.parent {

@@ -73,8 +73,8 @@ struct BlockScan {
         return (escaped, escapes)
     }
 
-    /// Returns a mask in which each bit is the parity of the bits up to it. Applied to quotation marks, the bits inside
-    /// strings are ones.
+    /// Returns a mask in which each bit is the parity of the bits up to it. If `mask` marks the quotation marks, the
+    /// bits inside strings are ones.
     private static func prefixXor(_ mask: UInt64) -> UInt64 {
         var mask = mask
         for shift in [1, 2, 4, 8, 16, 32] as [UInt64] { mask ^= mask &<< shift }

@@ -45,7 +45,7 @@ final class JSONStorage: @unchecked Sendable {
         absence = nil
     }
 
-    /// Creates the storage of an absent value, which has one entry.
+    /// Creates the storage of an absent value. Its index has one entry.
     init(absence: JSONAbsence) {
         bytes = []
         self.absence = absence
@@ -66,7 +66,7 @@ final class JSONStorage: @unchecked Sendable {
     /// The size of the index in bytes, without the document.
     var indexByteCount: Int { words.capacity &* MemoryLayout<UInt32>.size }
 
-    /// Returns the entry at an index. The index must be 0 or computed from an entry of this storage by its stride.
+    /// Returns the entry at an index. The index must be 0, or computed from an entry of this storage and its stride.
     @inline(__always)
     func entry(at index: Int) -> IndexEntry { words.entry(at: index) }
 
@@ -86,8 +86,8 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// Returns the same as ``member(named:ofObjectAt:)``; the value must be an object. It is faster the closer the
-    /// member is after the cursor.
+    /// Returns the same as ``member(named:ofObjectAt:)``; the value must be an object. The nearer the member is after
+    /// the cursor, the faster is the lookup.
     func member(named name: String, ofObjectAt object: Int, cursor: inout MemberCursor) -> Int {
         let first = object &+ IndexEntry.wordCount &+ 1
         let end = object &+ entry(at: object).extent
@@ -126,9 +126,10 @@ final class JSONStorage: @unchecked Sendable {
         while index < end {
             let candidate = self.name(ofValueAt: index)
             if candidate.length == length {
-                // A name without escapes ends at the first quotation mark after its start. It is therefore equal if it
-                // has the same bytes, followed by a quotation mark. Only a long name could end earlier, at a quotation
-                // mark that `name` contains, too; the entry of a shorter name has its full length.
+                // A name without escapes ends at the first quotation mark after its start. The candidate therefore
+                // equals `name` if the document has the bytes of `name` there, followed by a quotation mark. One
+                // exception: if `name` itself contains a quotation mark, a long candidate may end at that mark. A
+                // shorter candidate cannot, since its entry has its full length.
                 let end = candidate.offset &+ name.count
                 if end < bytes.count, bytes[end] == UInt8(ascii: "\""),
                     Self.isEqual(bytes, at: candidate.offset, name),
@@ -160,7 +161,7 @@ final class JSONStorage: @unchecked Sendable {
             return one.loadUnaligned(as: word) == other.loadUnaligned(as: word)
                 && (one + last).loadUnaligned(as: word) == (other + last).loadUnaligned(as: word)
         }
-        // Names of 4 to 16 bytes are compared with two loads each, which may overlap.
+        // Names of 4 to 16 bytes are compared with two loads each. The loads may overlap.
         switch name.count {
         case 8...16: return isEqual(by: UInt64.self)
         case 4..<8: return isEqual(by: UInt32.self)
@@ -327,8 +328,8 @@ struct BorrowedBytes {
         Self.scanBlocks(address + start, blockCount, start, &scan, &found)
     }
 
-    /// Scans the last, incomplete block, padded with spaces. Spaces add no position and end a truncated token. It is
-    /// also called if no byte is left.
+    /// Scans the last, incomplete block, padded with spaces. Spaces add no position and end a truncated token. The
+    /// function is also called if no byte is left.
     func scanLastBlock(from start: Int, by scan: inout ScanState, into found: inout FoundPlaces) {
         let rest = bytes.count &- start
         precondition(start >= 0 && rest >= 0 && rest < 64, "no last block")

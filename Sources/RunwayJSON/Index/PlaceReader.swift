@@ -40,8 +40,8 @@ struct PlaceReader {
 
     /// The number of blocks that are scanned before they are read. A chunk and its positions fit in the L1 cache.
     private static let chunkBlockCount = 64
-    /// Space for the positions of a chunk: one per byte, one more block, the overrun of a scan, and up to seven
-    /// positions left from the previous chunk.
+    /// Space for the positions of a chunk, with one position per byte; for one more block; for the overrun of a scan;
+    /// and for up to seven positions left from the previous chunk.
     private static let capacity = 64 * (chunkBlockCount + 2) + 16
 
     /// The sentinel after the last position: larger than every document, and small enough for a 32-bit `Int`.

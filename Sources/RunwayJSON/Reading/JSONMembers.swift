@@ -1,6 +1,6 @@
 /// The members of an object in document order, read lazily without allocation.
 ///
-/// A name that occurs twice is contained twice.
+/// Members with equal names are all included.
 public struct JSONMembers: Sequence, Sendable {
     @usableFromInline let object: JSONValue
 

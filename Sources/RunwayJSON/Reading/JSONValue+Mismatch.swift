@@ -47,7 +47,7 @@ extension JSONValue {
         return JSONRedaction.default.redactedText(of: rawBytes, maximumByteCount: JSONError.excerptByteCount)
     }
 
-    /// Describes where the path ends: the kind of this value, which is the last one that exists, and the step that
+    /// Describes where the path ends: the kind of this value, the last existing one on the path, and the step that
     /// failed.
     private func breakOff(at step: JSONPathStep) -> String {
         let place = path == "$" ? "the root" : JSONError.shortened(path)

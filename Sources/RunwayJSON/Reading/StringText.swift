@@ -28,8 +28,8 @@ struct StringText {
         return rest.next() == nil
     }
 
-    /// Returns the scalar of the escape at a position, and the length of the escape in bytes, which always exceeds the
-    /// scalar's.
+    /// Returns the scalar of the escape at a position, and the escape's length in bytes. An escape is always longer
+    /// than its scalar in UTF-8.
     func escape(at place: Int, in bytes: [UInt8]) -> (scalar: Unicode.Scalar, length: Int) {
         switch bytes[place + 1] {
         case UInt8(ascii: "b"): return ("\u{8}", 2)
@@ -56,7 +56,7 @@ struct StringText {
     /// Returns the number of bytes before the first backslash among eight bytes; the first is in the lowest byte.
     @inline(__always)
     static func plainByteCount(_ eight: UInt64) -> Int {
-        // A byte is zero here if it is a backslash. The lowest bit set below marks the first such byte.
+        // Turns each backslash into a zero byte. The lowest bit that is set below marks the first zero byte.
         let bytes = eight ^ 0x5C5C_5C5C_5C5C_5C5C
         return ((bytes &- 0x0101_0101_0101_0101) & ~bytes & 0x8080_8080_8080_8080).trailingZeroBitCount / 8
     }

@@ -4,7 +4,7 @@ extension JSONValue: CustomStringConvertible {
 }
 
 extension JSONValue: CustomDebugStringConvertible {
-    /// The path, shortened to 200 characters, the kind, and then ``description``.
+    /// The path (shortened to 200 characters), the kind, and then ``description``.
     public var debugDescription: String {
         exists ? "\(JSONError.shortened(path)), \(kind.rawValue): \(description)" : description
     }
@@ -36,7 +36,7 @@ extension JSONStorage: CustomReflectable {
 }
 
 extension JSONMember: CustomStringConvertible {
-    /// The name, shortened to 200 characters, and the ``JSONValue/description`` of the value.
+    /// The name (shortened to 200 characters) and the ``JSONValue/description`` of the value.
     public var description: String { "\(JSONError.shortened(key)): \(value.description)" }
 }
 

@@ -40,7 +40,7 @@ struct SecretName {
         let opening = bytes[first..<end].lastIndex(of: quote)
         let text = bytes[(opening.map { $0 + 1 } ?? first)..<end]
         candidates = [Self.unescaped(text)]
-        // If no quotation mark opens the name, or it belongs to another string, the last word may be the name.
+        // If no quotation mark opens the name, or the mark belongs to another string, the last word may be the name.
         if opening == nil || text.contains(where: { "{}[]<>:,=&".utf8.contains($0) }) {
             candidates.append(Self.decoded(bytes[Self.startOfWord(endingAt: end, in: bytes, from: first)..<end]))
         }
@@ -54,7 +54,7 @@ struct SecretName {
         }
     }
 
-    /// Returns the name of the tag that ends before a `>`, or `nil` if it opens no element with a secret name.
+    /// Returns the name of the tag that ends before a `>`, or `nil` if the tag opens no element with a secret name.
     static func tag(before end: Int, in bytes: [UInt8], by redaction: JSONRedaction) -> ArraySlice<UInt8>? {
         let first = max(0, end - maximumByteCount)
         guard let opening = bytes[first..<end].lastIndex(of: UInt8(ascii: "<")) else { return nil }

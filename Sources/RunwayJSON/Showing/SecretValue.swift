@@ -1,10 +1,10 @@
-/// Finds the end of a secret value in bytes that need not be JSON. In doubt, it ends late, to mask rather too much than
-/// too little.
+/// Finds the end of a secret value in bytes that need not be JSON. In doubt, it chooses a later end: masking too much
+/// is better than masking too little.
 struct SecretValue {
     let bytes: [UInt8]
     /// Whether the name is in a form, where only `&` ends the value.
     let isForm: Bool
-    /// Whether the name begins a line, whose end then ends the value.
+    /// Whether the name begins a line. If so, the end of the line ends the value.
     let isLine: Bool
     /// The `:` or `=` after the name.
     let after: UInt8

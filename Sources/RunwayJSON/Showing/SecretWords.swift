@@ -100,7 +100,7 @@ struct NameWords {
         return pairs.contains { $0.second == last && $0.first == previous } || isJoinedSecret(of: pairs, letter)
     }
 
-    /// Returns whether the last word is written from several words without a separator, and ends in a secret one:
+    /// Returns whether the last word consists of several words without a separator and ends in a secret one:
     /// `authtoken`, `apikey`.
     private func isJoinedSecret(of pairs: [WordPair], _ letter: UInt8) -> Bool {
         if let ending = SecretWords.joinedEndings[letter].first(where: last.hasSuffix) {

@@ -27,7 +27,8 @@ public struct JSONWriter: Sendable {
         let start: Int
         var isEmpty = true
         var isNamed = false
-        /// Member names with the position of their first byte. Recorded only if members are sorted.
+        /// The names of the written members, each with the position of its first byte. Recorded only if members are
+        /// sorted.
         var members: [(name: String, start: Int)] = []
     }
 

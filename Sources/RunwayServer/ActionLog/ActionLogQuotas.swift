@@ -18,7 +18,8 @@ import Synchronization
 public struct ActionLogQuotas: Sendable, Hashable {
     /// The maximum size of the log in bytes. The default is 64 GiB. Set it to the disk space for the log.
     ///
-    /// A SQLite file counts the pages that it uses. It never uses the last 10 MiB of its disk, which an erasure needs.
+    /// In a SQLite file, the size is that of the pages in use. The file never grows into the last 10 MiB of its disk:
+    /// an erasure needs that space.
     public var maximumByteCount = Int(clamping: Int64(64) << 30)
     /// The maximum number of bytes per installation. The default is 1 GiB. Lower it if you remove contents after some
     /// months, and raise it if one installation may send more than a million records.
@@ -35,8 +36,9 @@ public struct ActionLogQuotas: Sendable, Hashable {
     public init() {}
 }
 
-/// The error of a sink for a batch that exceeds its ``ActionLogQuotas``. ``ActionLogRoute`` responds with `Retry-After`
-/// and 429, or 503 if the log is full. The client retains the records and sends them again later.
+/// The error with which a sink refuses a batch that exceeds the sink's ``ActionLogQuotas``. ``ActionLogRoute`` responds
+/// with 429, or with 503 if the log is full, and adds `Retry-After`. The client retains the records and sends them
+/// again later.
 public struct ActionLogQuotaExceeded: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of a quota.
     public struct Quota: Sendable, Hashable, CustomStringConvertible {
@@ -76,8 +78,8 @@ public struct ActionLogQuotaExceeded: Error, Sendable, Hashable, CustomStringCon
 }
 
 extension ActionLogBatch {
-    /// The fixed cost of a database row in bytes, in addition to its contents. It applies to records, with their
-    /// indexes, and to streams.
+    /// The fixed cost of a database row in bytes, in addition to its contents. Each record, including its index
+    /// entries, and each stream has this cost.
     package static let rowByteCount = 256
 
     /// The bytes of the batch that count towards the quotas, if none of its records is stored yet.
@@ -169,8 +171,8 @@ package struct ActionLogRoom: Sendable {
     ///
     /// - Parameters:
     ///   - installationByteCount: The stored bytes of the batch's installation.
-    ///   - known: Returns the ids of the batch's stored records, which cost nothing. Called only if the batch with all
-    ///     its records would exceed a quota.
+    ///   - known: Returns the ids of the batch's records that are already stored and therefore cost nothing. Called
+    ///     only if the batch with all its records would exceed a quota.
     package func refusal<Failure: Error>(
         of batch: ActionLogBatch, installationByteCount: Int, known: () throws(Failure) -> Set<UUID>
     ) throws(Failure) -> ActionLogQuotaExceeded? {
@@ -191,8 +193,8 @@ package struct ActionLogRoom: Sendable {
         // A source that has sent nothing may exceed its share once. Otherwise, a batch larger than the share would be
         // refused forever.
         if sent <= room || sent == 0 { return nil }
-        // The time until the source's count has decayed enough. Other batches may change it, so the wait is at most an
-        // hour.
+        // The time until the source's count has decayed enough. Other batches may change the count, so the wait is at
+        // most an hour.
         let wait = room <= 0 ? 3600 : min(3600, max(1, 86_400 * (1 - room / sent)))
         return ActionLogQuotaExceeded(.source, retryAfter: .seconds(Int64(wait.rounded(.up))))
     }

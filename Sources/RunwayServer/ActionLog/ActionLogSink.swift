@@ -60,7 +60,8 @@ public protocol ActionLogSink: Sendable {
     ///
     /// - If it is the next number, the implementation stores the records with new ids, and stores the number as the
     ///   highest.
-    /// - If a number between the two is missing, it stores nothing, and returns the number that it expects.
+    /// - If it is greater than the next number, an earlier batch is missing. The implementation stores nothing, and
+    ///   returns the number that it expects.
     /// - If the number is not greater and the ids of all records are stored, it returns that the batch is known.
     /// - If the number is not greater and an id is absent, the number was used for other records before, since the
     ///   client's file was restored from a backup. It stores nothing, and returns the number that it expects. The

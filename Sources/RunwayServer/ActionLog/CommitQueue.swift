@@ -81,7 +81,8 @@ struct CommitQueue<Element> {
         return group
     }
 
-    /// Refuses further elements. Returns whether a commit is running, which will commit the pending elements.
+    /// Refuses further elements. Returns whether a commit is running; if so, its task also commits the pending
+    /// elements.
     mutating func close() -> Bool {
         isClosed = true
         return isCommitting
@@ -103,7 +104,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Guards the queue and the waiters for its end.
+    /// Guards the queue, and the callers of `close()` that wait for its end.
     private let state: Mutex<State>
     private let queue: DispatchQueue
     private let commit: @Sendable ([Element]) throws -> [Value]
@@ -160,7 +161,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
             let (group, closers) = state.withLock { state -> ([Waiter], [CheckedContinuation<Void, Never>]) in
                 let group = state.queue.next()
                 guard group.isEmpty else { return (group, []) }
-                // Taken under the same lock as the end of the run: later callers of `close()` may have to wait for
+                // The run ends and its closers are taken under one lock: later callers of `close()` may have to wait for
                 // another run.
                 let closers = state.closers
                 state.closers = []

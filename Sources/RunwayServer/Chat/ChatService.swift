@@ -203,7 +203,8 @@ public final class ChatService: Sendable {
                 publishing[conversation] = present
                 return (false, present)
             }
-            // Unstructured tasks, since cancelling the first sender's request must not stop the messages of others.
+            // Unstructured tasks, since cancelling the first sender's request must not stop the publication of other
+            // senders' messages.
             let first = Task { await publishNext(in: conversation, after: 0) }
             let rest = Task {
                 var step = await first.value

@@ -91,10 +91,10 @@ extension ChatPage {
 }
 
 /// Stores conversations: their messages, the marks of their members (the last messages that each has received and
-/// read), and which messages are not yet published.
+/// read), and the numbers up to which messages are published.
 ///
-/// ``MemoryChatStore`` loses its data when the process ends; `SQLiteChatStore` of `RunwayServerStorage` stores them in
-/// a file. The store is authoritative; events only announce its contents.
+/// ``MemoryChatStore`` loses its data when the process ends; `SQLiteChatStore` of `RunwayServerStorage` stores its data
+/// in a file. The store is authoritative; events only announce its contents.
 public protocol ChatStore: Sendable {
     /// Returns the epoch of the message numbers, in letters and digits; `nil`, the default, if the store has no epoch.
     ///

@@ -10,8 +10,9 @@ import NIOCore
 
 /// Pauses a listening socket while the process has no file descriptors for accepted connections.
 ///
-/// After such an error, SwiftNIO's `AcceptBackoffHandler` delays its own reads. But the socket stays registered
-/// with the system's poll, which reports it as readable at once: the event loop spins until a descriptor is free.
+/// When accepting fails for this reason, SwiftNIO's `AcceptBackoffHandler` delays its own reads. But the socket stays
+/// registered with the system's poll, which reports it as readable at once: the event loop spins until a descriptor is
+/// free.
 final class AcceptRest: ChannelInboundHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

@@ -47,7 +47,8 @@ public struct ConnectionLimits: Sendable {
     /// The slowest rate at which the body of any request may arrive, even if no handler receives the body.
     var bodies: BodyTimeLimits = {
         var limits = BodyTimeLimits()
-        // Longer than the limits for collected bodies, whose clients get a response with status 408 instead.
+        // These limits are longer than the limits for collected bodies: a client whose collected body is too slow gets
+        // a response with status 408 before it is disconnected.
         limits.maximumSilence = .seconds(30)
         limits.maximumDuration = nil
         return limits
@@ -56,7 +57,8 @@ public struct ConnectionLimits: Sendable {
     /// Creates limits with the default values.
     public init() {}
 
-    /// The limits of one request, for a Hummingbird channel: a connection in HTTP/1.1, a stream in HTTP/2.
+    /// The limits of one request, for a Hummingbird channel. The channel is a connection in HTTP/1.1 and a stream in
+    /// HTTP/2.
     public var requests: HTTP1Channel.Configuration {
         let bodies = bodies
         return HTTP1Channel.Configuration(

@@ -2,8 +2,8 @@ package import HummingbirdCore
 package import Logging
 package import NIOCore
 
-/// Registers every connection of a server, so that all can be closed at once, and passes it to `base`. The listening
-/// socket pauses for a second when the process has no file descriptors left.
+/// Registers every connection of a server, so that all can be closed at once, and passes the connection to `base`. The
+/// listening socket pauses for a second when the process has no file descriptors left.
 package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
     package let base: Base
     package let connections: OpenConnections

@@ -36,8 +36,8 @@ public struct HostRules: Sendable {
     /// Whether every IP address is accepted as the server's, for a server that does not know its addresses. DNS
     /// rebinding stays blocked, since it requires a name. The default is `false`.
     public var acceptsAddresses = false
-    /// The origins of web pages whose requests are accepted, such as `https://shop.example.com`. Case is ignored. The
-    /// responses permit these pages to read them (Fetch §3.3, CORS).
+    /// The origins of web pages whose requests are accepted, such as `https://shop.example.com`. Case is ignored. These
+    /// pages may also read the responses (Fetch §3.3, CORS).
     ///
     /// The default is empty: all requests with `Origin` are refused, even those of the server's own pages.
     public var origins: Set<String> = []
@@ -123,7 +123,8 @@ public struct HostRules: Sendable {
         head.headerFields[.contentLength].map { $0 != "0" }
             ?? (head.headerFields.contains(.transferEncoding)
                 // In HTTP/2, content needs neither Content-Length nor Transfer-Encoding, so a Content-Type also
-                // indicates content. Some clients send it in reads without content, so it does not count there.
+                // indicates content. Some clients send Content-Type in GET and HEAD requests without content, so it
+                // does not count in those.
                 || head.method != .get && head.method != .head && head.headerFields.contains(.contentType))
     }
 }

@@ -3,8 +3,8 @@ public import Logging
 public import NIOCore
 import Synchronization
 
-/// Limits the number of a server's connections, and the time for which each may have no request. Otherwise it uses
-/// `base`.
+/// Limits the number of a server's connections, and the time for which each connection may have no request. Everything
+/// else is left to `base`.
 ///
 /// The listening socket pauses for a second when the process has no file descriptors left.
 public struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {

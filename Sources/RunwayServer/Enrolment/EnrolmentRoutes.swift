@@ -120,7 +120,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         record.device = sent.statement.device
         if let attestation = rules.attestation {
             guard let evidence = sent.evidence else { throw EnrolmentRefusal(.attestation) }
-            // The limit on keys is checked first, since verifying the evidence uses it up.
+            // The limit on keys is checked first, since a piece of evidence can be verified only once.
             let own = try await stored { try await keys.records(of: account) }
             let plan = KeyEnrolmentPlan(
                 record, present: present, own: own, replacing: sent.statement.replacedKeyID, overlap: rules.overlap,
@@ -177,7 +177,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         guard let account = try await account(request, context), !account.isEmpty else {
             throw EnrolmentRefusal(.account)
         }
-        // Databases would truncate the name there and take it for another account.
+        // Databases would truncate the name at U+0000 and take it for the name of another account.
         if account.utf8.contains(0) { throw EnrolmentRefusal(.malformed) }
         return account
     }
@@ -220,8 +220,8 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         do { return try await work() } catch { throw EnrolmentRefusal(.store) }
     }
 
-    /// Returns the purpose of an account's challenges. It prevents their use as signature nonces, and by other
-    /// accounts.
+    /// Returns the purpose of an account's challenges. Because of the purpose, a challenge cannot be used as a
+    /// signature nonce, or by another account.
     private static func purpose(_ account: String) -> String { "enrolment of \(account)" }
 
     private func response(

@@ -25,7 +25,7 @@ struct EventBody: Sendable {
         }
         guard request.canObserveDisconnection else { return try await writeUntilEnd(to: &writer) }
         try await request.consumeWithInboundCloseHandler { body in
-            // Unread parts would stop the observation after the fifth one.
+            // If the parts of the body were not read, the observation would stop after the fifth part.
             async let _: Void = Self.discard(body)
             try await writeUntilEnd(to: &writer)
         } onInboundClosed: { [connection] in
@@ -43,7 +43,7 @@ struct EventBody: Sendable {
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await run(&writing) }
-                // Ends a write that waits for a slow client when the connection ends.
+                // When the connection ends, this task ends a write that waits for a slow client.
                 group.addTask { await waitForEnd() }
                 _ = try await group.next()
                 if connection.end == .lifetime || connection.end == .draining {
@@ -102,7 +102,8 @@ struct EventBody: Sendable {
         connection.endWrite(at: hub.clock.now)
     }
 
-    /// Returns the first bytes: padding, the reconnection time, and whether the last connection is resumed.
+    /// Returns the first bytes: padding, the reconnection time, and an event that reports whether the last connection
+    /// is resumed.
     private func opening() -> ByteBuffer {
         var buffer = ByteBuffer()
         if padding > 0 { buffer.writeString(":" + String(repeating: " ", count: padding) + "\n\n") }
@@ -145,16 +146,16 @@ struct EventBody: Sendable {
 
     /// Writes a page of the stored events after the connection's offset. If a page has no event for the client, it
     /// writes a heartbeat with the offset after the page. During a long replay, the client thus stays connected, and a
-    /// resumed replay continues there.
+    /// resumed replay continues at that offset.
     @concurrent private func replay(_ writer: inout any ResponseBodyWriter) async throws {
         let (offset, last) = (connection.offset, hub.range.last)
         let page = try await hub.events(after: offset, for: connection)
-        // The log may have removed events since the connection began. If the page has no events, those of the
-        // connection are lost.
+        // The log may have removed events since the connection began. If the page has no events, all events up to
+        // `last` are lost.
         let first = page.events.isEmpty ? max(page.first, last + 1) : page.first
         var frames: [ByteBuffer] = []
         let topics = connection.topics
-        // An ended connection may have lost topics, so its offset must stay before their events.
+        // An ended connection may have lost topics, so its offset must stay before the events of these topics.
         guard connection.end == nil else { return }
         if first > offset + 1 { frames.append(gap(after: offset, before: first)) }
         for (index, event) in page.events.enumerated() where topics?.contains(event.topic) ?? true {

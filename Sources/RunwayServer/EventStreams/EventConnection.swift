@@ -1,8 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// One open stream of a client: the bytes to be written to it, within a limit, and the offset of the last received
-/// event.
+/// One open stream of a client: the bytes that are queued for the client, within a limit, and the offset of the last
+/// event that the connection received.
 final class EventConnection: Sendable {
     /// The reason why a connection ends.
     enum End: String, Sendable {
@@ -20,14 +20,15 @@ final class EventConnection: Sendable {
 
     fileprivate struct State {
         var topics: Set<String>?
-        /// The requested topics that the client may not, or no longer, follow.
+        /// The requested topics that the client may not follow, or may no longer follow.
         var refused: Set<String>
         /// Whether the replay has ended. Before its end, no event is queued.
         var isLive = false
         var frames: [ByteBuffer] = []
         var byteCount = 0
         var reader: CheckedContinuation<Void, Never>?
-        /// The offset of the last event that was queued or skipped because the client does not follow its topic.
+        /// The offset of the last event that was queued, or that was skipped because the client does not follow its
+        /// topic.
         var offset: Int64 = 0
         var lastFrame: Duration
         var writeStart: Duration?
@@ -58,7 +59,7 @@ final class EventConnection: Sendable {
     }
 
     var topics: Set<String>? { state.withLock { $0.topics } }
-    /// The requested topics that the client may not, or no longer, follow.
+    /// The requested topics that the client may not follow, or may no longer follow.
     var refusedTopics: Set<String> { state.withLock { $0.refused } }
     var end: End? { state.withLock { $0.end } }
     var offset: Int64 {
@@ -84,8 +85,8 @@ final class EventConnection: Sendable {
     /// Ends the connection if it follows topics that are no longer allowed. These are recorded as refused, up to
     /// `maximumCount` refused topics.
     ///
-    /// The client may never receive the response that names the refused topics. With an offset behind their events, it
-    /// could later resume without them; ending the connection prevents this.
+    /// The client may never receive the response that names the refused topics. If the client had an offset after the
+    /// events of these topics, it could later resume without the events; ending the connection prevents this.
     func narrow(to allowed: Set<String>, upTo maximumCount: Int) {
         let (reader, onEnd) = state.withLock { state -> (CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
             let lost = state.topics?.subtracting(allowed)
@@ -111,7 +112,8 @@ final class EventConnection: Sendable {
             state -> (Bool, CheckedContinuation<Void, Never>?, (@Sendable () -> Void)?) in
             // A replay may already have sent the event.
             guard state.end == nil, offset > state.offset else { return (false, nil, nil) }
-            // The log removed events that this connection has not received. The client learns which when it reconnects.
+            // The log removed events that this connection has not received. When the client reconnects, it learns which
+            // events.
             guard offset == state.offset + 1 else { return (false, state.finish(.slow), state.onEnd) }
             state.offset = offset
             guard state.topics?.contains(topic) ?? true else { return (false, nil, nil) }
@@ -167,7 +169,7 @@ final class EventConnection: Sendable {
         onEnd?()
     }
 
-    /// Sets an action that runs when the connection ends; immediately if it has ended.
+    /// Sets an action that runs when the connection ends, or immediately if the connection has already ended.
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         let hasEnded = state.withLock { state in
             state.onEnd = action

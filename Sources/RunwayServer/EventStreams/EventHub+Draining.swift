@@ -24,9 +24,9 @@ extension EventHub {
 /// Runs as a service after the application in the same `ServiceGroup`: `ServiceGroup(services: [application, hub],
 /// logger: logger)`. Services shut down in reverse order, so the hub ends its streams before the server shuts down.
 ///
-/// Otherwise, the end of the last stream of an HTTP/2 connection may not reach the client: during a shutdown,
-/// Hummingbird closes the connection when the end is written, before it is flushed. The client then resumes after the
-/// last received event, as after a lost connection.
+/// In the opposite order, the end of the last stream of an HTTP/2 connection may not reach the client: during a
+/// shutdown, Hummingbird closes the connection when the end is written, before it is flushed. The client then resumes
+/// after the last received event, as after a lost connection.
 extension EventHub: Service {
     /// Waits for the graceful shutdown of the service, calls ``drain()``, and returns when all connections have ended.
     /// If the log responds, this takes at most 5 s longer than ``EventHubOptions/drainingTime``. The server accepts

@@ -50,8 +50,8 @@ public final class EventHub: Sendable {
         /// Whether events of other processes are being read. `isWoken` says whether more may have been stored since.
         var isReading = false
         var isWoken = false
-        /// The waiters, by connection id, until the events of other processes have been read. They receive whether the
-        /// read succeeded.
+        /// The connections that wait until the events of other processes have been read, by connection id. They receive
+        /// whether the read succeeded.
         var readers: [String: CheckedContinuation<Bool, Never>] = [:]
         /// Pending probes of connections in other processes. They receive the offset of the connection.
         var probes: [String: (owner: String, continuation: CheckedContinuation<Int64?, Never>)] = [:]
@@ -122,9 +122,9 @@ public final class EventHub: Sendable {
     /// Stores an event and sends it to the clients that follow its topic.
     ///
     /// - Returns: The offset of the event.
-    /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending``: no client receives the event. Or
-    ///   the error of the log: the event may nevertheless be stored and sent, for example if the connection to a
-    ///   database was lost during the commit.
+    /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending`` if no client receives the event.
+    ///   Otherwise the error of the log; the event may nevertheless be stored and sent, for example if the connection
+    ///   to a database was lost during the commit.
     @discardableResult
     public func publish(_ event: PublishedEvent) async throws -> Int64 {
         let byteCount = event.data.utf8.count
@@ -160,7 +160,8 @@ public final class EventHub: Sendable {
             do {
                 let range = try await log.append(batch.map(\.event))
                 metrics.published.increment(by: batch.count)
-                // Events of other processes may be in between, so all are delivered from the log in its order.
+                // Events of other processes may be in between, so all events are read from the log and delivered in the
+                // log's order.
                 if log is any SharedEventLog { wake() } else { deliver(batch.map(\.event), range) }
                 let first = range.last - Int64(batch.count) + 1
                 for (index, pending) in batch.enumerated() {

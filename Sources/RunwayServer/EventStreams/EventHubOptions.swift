@@ -54,13 +54,13 @@ public struct EventHubOptions: Sendable, Hashable {
     /// The time for which a client waits before it reconnects, in addition to its own jitter. It is sent to clients;
     /// the default, `nil`, sends no time.
     public var reconnectionTime: Duration?
-    /// The time after the end of its last connection at which a member leaves a topic; see
+    /// The time between the end of a member's last connection and the moment when the member leaves its topics; see
     /// ``EventHub/present(in:upTo:)``. The default, `nil`, publishes no presence. All processes of a ``SharedEventLog``
     /// need the same value.
     public var presenceGrace: Duration?
     /// The maximum number of presence events that this process publishes in a second, at least 1; further ones wait.
-    /// The default is 100. With a ``SharedEventLog``, it is the average of several seconds. Raise it together with the
-    /// length of the log.
+    /// The default is 100. With a ``SharedEventLog``, the maximum applies to the average of several seconds. Raise it
+    /// together with the length of the log.
     ///
     /// These events take space in the log. If all connections are lost for longer than ``presenceGrace``, every member
     /// leaves every topic. At the default rate, filling a log of 10,000 events takes at least 100 s. A member that

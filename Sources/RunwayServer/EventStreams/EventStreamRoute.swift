@@ -131,7 +131,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     }
 
     private func change(_ request: Request, _ context: Context) async throws -> Response {
-        // The body is read before the permission, which may change while a slow body arrives.
+        // The body is read before the permission, since the permission may change while a slow body arrives.
         let body = try await BodyCollector.shared.collect(request.body, upTo: 1 << 16)
         let permission = try await permission(request, context)
         guard let json = (try? JSONDocument(Array(body.readableBytesView)))?.root, let id = json["connection"].string,

@@ -36,7 +36,7 @@ public final class MemoryEventLog: EventLog {
         state.withLock { state in
             state.events += events
             state.byteCount += events.reduce(0) { $0 + Self.cost(of: $1) }
-            // The oldest tenth is removed at once, since each removal moves the remaining events.
+            // The oldest tenth is removed in one step, since each removal moves the remaining events.
             if state.events.count > maximumCount + maximumCount / 10 {
                 remove(state.events.count - maximumCount, &state)
             }

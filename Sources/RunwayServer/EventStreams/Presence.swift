@@ -63,10 +63,10 @@ struct Presence: Sendable {
     private(set) var allowance: Int
 
     /// - Parameters:
-    ///   - grace: The time after the end of its last connection at which a member leaves.
-    ///   - maximumCount: The maximum number of members, counted once per topic; others do not join.
-    ///   - maximumTopicCount: The maximum number of topics of one member; it does not join others. The default is
-    ///     1,000.
+    ///   - grace: The time between the end of a member's last connection and the moment when the member leaves.
+    ///   - maximumCount: The maximum number of members, counted once per topic; further members do not join.
+    ///   - maximumTopicCount: The maximum number of topics of one member; the member joins no further topics. The
+    ///     default is 1,000.
     ///   - maximumRate: The maximum number of changes that are published in a second, at least 1. The default is 100.
     init(grace: Duration, maximumCount: Int, maximumTopicCount: Int = 1000, maximumRate: Int = 100) {
         (self.grace, self.maximumCount, self.maximumTopicCount) = (grace, maximumCount, maximumTopicCount)
@@ -81,8 +81,8 @@ struct Presence: Sendable {
             maximumRate: options.maximumPresenceEventsPerSecond)
     }
 
-    /// Returns the present members of a topic in no particular order: those whose join was published and whose leave
-    /// was not.
+    /// Returns the present members of a topic in no particular order. A member is present if its join was published and
+    /// its leave was not published yet.
     func members(of topic: String) -> [String] {
         (topics[topic] ?? [:]).keys.filter {
             !joining.contains(PresenceChange(topic: topic, member: $0, isPresent: true))
@@ -150,8 +150,8 @@ struct Presence: Sendable {
         }
     }
 
-    /// Subtracts `count` published changes from the allowance. If it becomes negative, fewer changes are published in
-    /// the next seconds.
+    /// Subtracts `count` published changes from the allowance. If the allowance becomes negative, fewer changes are
+    /// published in the next seconds.
     mutating func didPublish(_ count: Int) { allowance -= count }
 
     mutating func beginSecond() { allowance = allowance > 0 ? maximumRate : allowance + maximumRate }

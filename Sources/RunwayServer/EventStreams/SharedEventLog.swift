@@ -21,7 +21,7 @@ public protocol SharedEventLog: EventLog {
     /// - Throws: Any error. The hub retries.
     func beginPresence(under lease: String, for duration: Duration) async throws
     /// Renews a lease, and records the members that joined and left under it. Then removes members of expired leases,
-    /// until some of them have left.
+    /// of whom at most `maximumCount` leave.
     ///
     /// A member may be present under several leases. A join or leave is published only if the member is present under
     /// no other lease: the log appends ``PresenceChange/event(of:)`` with its epoch in the same transaction. A repeated
@@ -36,8 +36,8 @@ public protocol SharedEventLog: EventLog {
     ///     no member of an expired lease is removed.
     /// - Returns: The number of published changes, including those of expired leases; and whether it is known that no
     ///   members of expired leases remain.
-    /// - Throws: Always if the lease has expired. After any error, the hub creates another lease and records all its
-    ///   members.
+    /// - Throws: An error if the lease has expired, or any other error. After an error, the hub creates another lease
+    ///   and records all its members.
     @discardableResult
     func renewPresence(
         under lease: String, for duration: Duration, _ changes: [PresenceChange], leaving maximumCount: Int
@@ -53,8 +53,8 @@ public protocol SharedEventLog: EventLog {
 
 extension EventHub {
     static let maximumReadCount = 256
-    /// The size limit of a page's data: 256 KiB. A page ends with the event that reaches it, so only the last event may
-    /// exceed it.
+    /// The size limit of a page's data: 256 KiB. A page ends with the event that reaches the limit, so only the last
+    /// event may exceed it.
     public static let maximumReadByteCount = 256 << 10
 
     /// Returns whether a page may have ended at a limit rather than at the end of the log.
@@ -126,8 +126,8 @@ extension EventHub {
                 let first = (try? await log.range().first) ?? range.first
                 deliver(read.events, EventLogRange(epoch: range.epoch, first: min(first, last + 1), last: last))
             }
-            // A connection that waited before this read has everything that was stored at its start, even if others
-            // append faster than this hub reads.
+            // A connection that began to wait before this read has received all events that were stored when the read
+            // began, even if other processes append faster than this hub reads.
             if let read, !Self.isFull(read.events) {
                 for connection in waiting {
                     state.withLock { $0.readers.removeValue(forKey: connection) }?.resume(returning: true)
@@ -142,7 +142,7 @@ extension EventHub {
 }
 
 extension EventHub.State {
-    /// Records that there may be more to read. Returns `true` if no task is reading, so the caller must.
+    /// Records that there may be more to read. Returns `true` if no task is reading; the caller must then read.
     fileprivate mutating func wake(_ reader: CheckedContinuation<Bool, Never>, of connection: String) -> Bool {
         readers[connection] = reader
         return wake()

@@ -23,8 +23,8 @@ struct SharedPresence: Sendable {
 
     init(grace: Duration) { duration = grace + Self.renewalInterval * 3 }
 
-    /// Returns whether to start a recording: because changes are pending, or the lease must be renewed. After a
-    /// failure, a pause must pass first. If it returns `true`, a recording counts as running.
+    /// Returns whether to start a recording. It is due if changes are pending or the lease must be renewed. After a
+    /// failure, a pause must pass first. If the function returns `true`, a recording counts as running.
     mutating func beginRecording(hasMore: Bool, at now: Duration) -> Bool {
         guard !isRecording, now >= renewalTime || (lease != nil && hasMore) else { return false }
         isRecording = true

@@ -36,7 +36,7 @@ public struct IdempotencyRules: Sendable {
     /// handler takes.
     ///
     /// If servers share a store, their leases must not differ by more than a day minus the difference of their clocks.
-    /// Otherwise, a server mistakes another server's longer lease for one from before its clock was set back, and
+    /// Otherwise, a server may assume that another server's longer lease began before the clock was set back, and
     /// executes the request again.
     public var lease = Duration.seconds(300)
     /// The maximum length of a key in bytes.

@@ -65,8 +65,8 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     ///
     /// - Parameters:
     ///   - maximumCount: The maximum number of keys. The default is 100,000.
-    ///   - maximumByteCount: The maximum size of the responses in bytes. Every claim is refused while it is reached.
-    ///     The default is 64 MiB.
+    ///   - maximumByteCount: The maximum size of the responses in bytes. Every claim is refused while this size is
+    ///     reached. The default is 64 MiB.
     ///   - share: The share of both limits that one principal may use: a fraction, from 0 to 1, of the space that the
     ///     others leave. The default is a tenth.
     public init(maximumCount: Int = 100_000, maximumByteCount: Int = 64 << 20, shareOfPrincipal share: Double = 0.1) {

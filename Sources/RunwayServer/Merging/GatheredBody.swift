@@ -22,7 +22,7 @@ final class ByteBudget: Sendable {
     func giveBack(_ byteCount: Int) { remaining.withLock { $0 += byteCount } }
 }
 
-/// Collects the body of one response, limited by its own limit and by that of its envelope.
+/// Collects the body of one response, up to the limit of the response and the limit of its envelope.
 final class GatheredBody: Sendable {
     /// The body exceeds a limit.
     struct TooLarge: Error {}

@@ -40,7 +40,8 @@ struct ItemRules: Sendable {
         return MergedItem(id: id, position: position, head: head, body: body)
     }
 
-    /// Requires a path in origin-form (RFC 9112 §3.2.1) below the base that is not the route for envelopes.
+    /// Requires a path in origin-form (RFC 9112 §3.2.1). It must be below the base, and must not be the route for
+    /// envelopes.
     private func check(_ path: String) throws(Violation) {
         // Only visible ASCII is accepted: a line break could forge header fields or log lines wherever the path is
         // written.

@@ -8,8 +8,8 @@ struct DigestVerifier: Sendable {
     let policy: VerificationPolicy
     let keys: any KeyDirectory
     let nonces: any NonceStore
-    /// Keys to verify digests of unknown callers with, so that the response time does not reveal whether a caller is
-    /// known.
+    /// Keys with which the digests of unknown callers are verified, so that the response time does not reveal whether a
+    /// caller is known.
     let decoys: DecoyKeys
     /// Whether a digest with an invalid time is still verified, so that the refusal states whether it is authentic.
     let judgesTimeLast: Bool

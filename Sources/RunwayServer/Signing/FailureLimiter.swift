@@ -3,9 +3,9 @@ import Synchronization
 
 /// Counts the failures of sources in a table of fixed size.
 ///
-/// Each source has one slot, chosen by its hash. If two sources share a slot, it belongs to the one that failed last. A
-/// flood from many addresses can therefore replace the counts of others, but the failures of one source never count for
-/// another.
+/// Each source has one slot, chosen by its hash. If two sources share a slot, the slot belongs to the source that
+/// failed last. A flood from many addresses can therefore replace the counts of others, but the failures of one source
+/// never count for another.
 final class FailureLimiter: Sendable {
     private struct Slot {
         var source = 0
@@ -22,7 +22,7 @@ final class FailureLimiter: Sendable {
         slots = Mutex(Array(repeating: Slot(), count: limits.maximumSources))
     }
 
-    /// Returns whether a source has reached its limit, so that its request is refused unverified.
+    /// Returns whether a source has reached its limit. Its request is then refused without verification.
     func isExceeded(by source: String, at now: UnixTime) -> Bool {
         let hash = ExactText(source).hashValue
         return slots.withLock { slots in

@@ -32,7 +32,7 @@ public struct PublicOrigin: Sendable, Hashable {
     /// `X-Forwarded-For`. The default is `nil`.
     ///
     /// The failures of the address are limited (``SignatureRules/failureLimits``), and ``source(of:from:)`` returns it.
-    /// The last value counts, since the proxy appends its own value to those of the client.
+    /// The last value counts, since the proxy appends its own value to the values that the client sent.
     public var proxySourceField: HTTPField.Name?
 
     /// Creates an origin with one or more authorities: hosts, with a port unless it is the default.

@@ -16,8 +16,8 @@ public import RunwaySignatures
 /// - `acceptedUntil`, in a signed refusal (``SignatureRules/responses``): the last moment at which a copy of the
 ///   request can be accepted. It is absent if no copy can have been accepted or can be accepted later.
 /// - `detail`: the precise reason. Only with ``SignatureRules/explainsRefusals``.
-/// - `signatureBase`: the lines of the server's signature base that the request allows, or the canonical lines of a
-///   salted digest. Only with ``SignatureRules/explainsRefusals``.
+/// - `signatureBase`: those lines of the server's signature base that can be computed from the request, or the canonical
+///   lines of a salted digest. Only with ``SignatureRules/explainsRefusals``.
 ///
 /// `Accept-Signature` describes an acceptable signature (RFC 9421 §5). A request with a key that is unknown, revoked or
 /// for another algorithm is refused like one with an invalid signature.
@@ -109,7 +109,7 @@ extension SignatureRefusal.Reason {
     /// Too many requests of the same source were refused (``FailureLimits``).
     public static let tooManyFailures = Self(name: "tooManyFailures")
 
-    /// Returns whether the failure may be an attack, rather than caused by a wrong clock or the server. A request
+    /// Returns whether the failure may be an attack. It is not if a wrong clock or the server caused it. A request
     /// without a signature is not counted: it costs nothing, and comes from clients that do not know the requirements
     /// yet.
     func countsAgainstSource(of request: HTTPRequest) -> Bool {

@@ -104,9 +104,9 @@ struct RequestVerifier: Sendable {
         return request.with(RequestBody(buffer: body))
     }
 
-    /// Verifies a request that reaches the middleware with a verified signer. It is either the same request again, or
-    /// one that this process derived from it, such as a request of an envelope. Middleware with other rules may have
-    /// verified it without its body.
+    /// Verifies a request that reaches the middleware with a verified signer. The request was verified before, or this
+    /// process derived it from a verified request, for example from an envelope. Middleware with other rules may have
+    /// verified that request without its body.
     func verify(_ request: Request, lent signer: VerifiedSigner) async throws -> Request {
         let isStreamed = rules.streamsBody(request.head) || !rules.policy.coversBody
         let received = isStreamed ? request : request.with(RequestBody(buffer: try await wholeBody(of: request)))

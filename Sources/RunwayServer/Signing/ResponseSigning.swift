@@ -10,12 +10,12 @@ public import RunwaySignatures
 /// A signature covers the status and the digest of the body. From the request, it covers the method, authority, path,
 /// query, and the verified signature or salted digest. If the request has `Accept-Signature`, it also covers the
 /// requested components, with the requested label and nonce; if `expires` is requested, the signature expires after 60
-/// seconds. The algorithm of the digest is the one that `Want-Content-Digest` prefers (RFC 9530 §4), or SHA-256 if none
-/// of them is known.
+/// seconds. The algorithm of the digest is the one that `Want-Content-Digest` prefers (RFC 9530 §4), or SHA-256 if the
+/// field names no known algorithm.
 ///
 /// A refusal is signed if the signature or digest of its request is authentic, for example after a replay or with a
-/// wrong clock; otherwise, anyone could make the server sign. An error of a handler is signed as its own response, or
-/// as a bare 500.
+/// wrong clock; otherwise, anyone could make the server sign. If a handler throws an error, the signed response is that
+/// of the error, or a 500 without a body.
 ///
 /// Not signed are other refusals, bodies with a declared length above ``maximumBodyByteCount``, and ``streams``. A
 /// client that requires signatures refuses these. `Date` and `Server`, which Hummingbird adds later, cannot be covered.

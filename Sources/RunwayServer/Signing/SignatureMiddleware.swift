@@ -47,12 +47,12 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
     /// - Parameters:
     ///   - rules: The requirements for requests.
     ///   - keys: Finds keys by their identifiers.
-    ///   - nonces: Records used nonces. The default is a `NonceMemory` for one server that starts now. It is used
-    ///     together with nonces of the server, by a random key unless the policy has `VerificationPolicy.serverNonces`.
-    ///     For its first 30 seconds, requests with a client nonce are refused, and clients sign again with the nonce in
-    ///     the refusal; salted digests cannot use one. A `SQLiteNonceStore` of `RunwayServerStorage` accepts requests
-    ///     immediately. Middleware with the same keys must share a store; several servers behind one name must share a
-    ///     store and the key of `serverNonces`.
+    ///   - nonces: Records used nonces. The default is a `NonceMemory` that starts now, for one server. With it, the
+    ///     server also issues nonces, with a random key unless the policy has `VerificationPolicy.serverNonces`. For
+    ///     its first 30 seconds, requests with a client nonce are refused, and clients sign again with the nonce in the
+    ///     refusal; salted digests cannot use such a nonce. A `SQLiteNonceStore` of `RunwayServerStorage` accepts
+    ///     requests immediately. Middleware with the same keys must share a store; several servers behind one name must
+    ///     share a store and the key of `serverNonces`.
     ///   - metrics: Creates the counters. The default is the process-wide factory.
     ///   - now: Returns the time. The default is the system's clock.
     public init(

@@ -27,17 +27,17 @@ public struct SignatureRules: Sendable {
     /// The types of the structured fields that signatures may cover strictly, in requests and responses. The default
     /// has the fields that RFCs define. Add fields of the app by their lowercase names.
     public var structuredFieldTypes = StructuredFieldType.registered
-    /// The rules for salted digests and sealed keys, which are accepted instead of a signature. The default, `nil`,
-    /// refuses digests.
+    /// The rules for requests that have a salted digest, with or without a sealed key, instead of a signature. The
+    /// default, `nil`, refuses digests.
     public var digests: DigestRules?
     /// The settings for signing responses. The default, `nil`, signs none.
     public var responses: ResponseSigning?
     /// The limit on failures of one source, beyond which its requests are refused with 429. `nil` sets no limit, for
     /// load tests.
     public var failureLimits: FailureLimits? = FailureLimits()
-    /// Returns the source of a request, whose failures are limited; `nil` for a request without a limit. The default is
-    /// the address in ``PublicOrigin/proxySourceField``, or the remote IP address, truncated to its first 56 bits for
-    /// IPv6.
+    /// Returns the source to which the failures of a request are counted; `nil` for a request without a limit. The
+    /// default is the address in ``PublicOrigin/proxySourceField``, or the remote IP address, truncated to its first 56
+    /// bits for IPv6.
     ///
     /// Behind a proxy, all requests have the proxy's address: set the field, or return an identifier of the client. If
     /// only ``PublicOrigin/proxyField`` is set, failures have no limit, since one client would use up the limit of all;

@@ -33,8 +33,8 @@ struct StoredFields: Sendable {
 
     /// Returns the fields to store with an upload.
     ///
-    /// - Parameter isWhole: Whether the request contains the whole upload, so that its content digest is also the
-    ///   upload's.
+    /// - Parameter isWhole: Whether the request contains the whole upload, so that the digest of its content is also
+    ///   the digest of the upload.
     func stored(of fields: HTTPFields, isWhole: Bool) -> [UploadRecord.Field] {
         fields.filter { names.contains($0.name) && (isWhole || $0.name != Self.contentDigest) }
             .map { UploadRecord.Field(name: $0.name.rawName, value: $0.value) }

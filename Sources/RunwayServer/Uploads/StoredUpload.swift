@@ -22,7 +22,7 @@ struct UploadRecord: Codable, Sendable {
     var scheme: String?
     var authority: String?
     var path: String?
-    /// The header fields of the first request that may be stored.
+    /// The stored header fields of the first request. Only permitted fields are stored.
     var fields: [Field]
     /// The account that owns the upload; `nil` if anyone who knows its URL may use it.
     var owner: String?
@@ -47,7 +47,7 @@ final class StoredUpload: Sendable {
         case file(UploadFile.Failure)
     }
 
-    /// The permission of one request to append. It ends when the next request for the upload takes its turn.
+    /// The permission of one request to append. It ends when another request for the upload takes the turn.
     struct Turn: Sendable {
         fileprivate let number: UInt64
     }
@@ -86,7 +86,8 @@ final class StoredUpload: Sendable {
     let owner: UploadOwner
     /// The owner and the source whose shares include the upload.
     let holders: [UploadSpace.Holder]
-    /// Guards the status of the upload. It is held while bytes are written, so only threads that may block take it.
+    /// Guards the status of the upload. The lock is held while bytes are written, so only threads that may block take
+    /// it.
     private let state: Mutex<State>
 
     var contentPath: String { path + ".content" }

@@ -3,8 +3,8 @@
 /// The following limits are the same for every server:
 ///
 /// - An account may use a quarter of all uploads and bytes. A source of requests may use a tenth of the uploads and
-///   bytes that the other sources leave, so ten sources use at most two thirds. Each may have one upload of the maximum
-///   size. A further upload is refused with 429, further bytes with 507.
+///   bytes that the other sources leave, so ten sources use at most two thirds. Each account and each source may have
+///   one upload of the maximum size. A further upload is refused with 429, further bytes with 507.
 /// - The content of a request may be silent for at most 20 s, and must arrive at 500 bytes per second. Otherwise, the
 ///   request ends with 408, and its upload can be continued.
 /// - A complete upload is known for one hour, so that a client that lost the response learns that it is complete. Its
@@ -58,7 +58,7 @@ public struct UploadLimits: Sendable {
 package struct UploadShare: Sendable, Hashable {
     /// The maximum number of stored uploads, including complete ones; another upload is refused with 429.
     package var maximumUploads: Int
-    /// The maximum size of its stored uploads in bytes; further bytes are refused with 507.
+    /// The maximum size of the client's stored uploads in bytes; further bytes are refused with 507.
     package var maximumByteCount: Int
 
     /// Creates a share. A count below 1 becomes 1.

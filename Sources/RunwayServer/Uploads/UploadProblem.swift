@@ -7,7 +7,7 @@ import RunwayFormats
 enum UploadProblem: Error {
     /// The offset in the request differs from the offset of the upload.
     case mismatchingOffset(expected: Int, provided: Int)
-    /// The lengths declared by requests differ, or the content is longer.
+    /// The lengths declared by requests differ, or the content is longer than declared.
     case inconsistentLength
     /// The upload is already complete.
     case completed

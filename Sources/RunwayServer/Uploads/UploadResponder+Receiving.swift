@@ -138,8 +138,8 @@ extension UploadResponder {
             throw error
         }
         guard let file else { throw UploadProblem.unknown }
-        // Ends the turn first, so that a later request does not close this connection while the app responds. It learns
-        // instead that the upload is complete.
+        // Ends the turn first, so that a later request does not close this connection while the app responds. The later
+        // request learns instead that the upload is complete.
         upload.end(turn, now: store.time)
         let content = UploadContent(file: file, byteCount: byteCount, store: store)
         let whole = Request(
@@ -209,7 +209,7 @@ struct UploadIntake: Sendable {
 
         var receivedByteCount: Int { counts.withLock { $0.received } }
 
-        /// Adds to the number of received bytes, and returns it.
+        /// Adds to the number of received bytes, and returns the new number.
         func add(_ byteCount: Int) -> Int {
             counts.withLock { counts in
                 counts.received += byteCount
@@ -230,8 +230,8 @@ struct UploadIntake: Sendable {
     /// Removes the upload, which has become invalid, as the draft requires.
     private func discard() async throws {
         let (store, upload) = (store, upload)
-        // Ends the turn first, since removing the upload closes the connection of an active turn, and the response
-        // needs it.
+        // Ends the turn first: removing the upload closes the connection of an active turn, but the response needs the
+        // connection.
         upload.end(turn, now: store.time)
         try await store.onDisk { store.remove(upload) }
     }

@@ -85,7 +85,7 @@ struct UploadSpace: Sendable {
             limits.maximumTotalByteCount - total.byteCount + own.byteCount)
     }
 
-    /// Returns a fraction of the space that always allows one upload of the maximum size.
+    /// Returns a fraction of the space, but at least the space for one upload of the maximum size.
     private func share(_ divisor: Int, of uploads: Int, _ byteCount: Int) -> UploadShare {
         UploadShare(
             maximumUploads: uploads / divisor, maximumByteCount: max(byteCount / divisor, limits.maximumByteCount))

@@ -161,7 +161,7 @@ final class UploadStore: Sendable {
         }
     }
 
-    /// Reads an upload. Returns `nil` if it can neither be continued nor is complete.
+    /// Reads an upload. Returns `nil` if the upload is incomplete and cannot be continued.
     private static func read(_ id: String, at path: String, session: String?, now: Date) -> StoredUpload? {
         guard let size = UploadFile.byteCount(at: path), size <= maximumRecordByteCount,
             let bytes = try? UploadFile(path, O_RDONLY).read(maximumRecordByteCount, at: 0),
@@ -173,8 +173,8 @@ final class UploadStore: Sendable {
         case .complete:
             return StoredUpload(id: id, path: path, record, offset: record.byteCount, now: modified ?? now)
         case .receiving:
-            // An upload is not continued after a reboot: its offset must not decrease, but bytes written before may not
-            // have reached the disk.
+            // An upload is not continued after a reboot: its offset must not decrease, but bytes written before the
+            // reboot may not have reached the disk.
             guard record.bootSession != nil, record.bootSession == session,
                 let offset = UploadFile.byteCount(at: path + ".content"), offset <= record.length ?? .max
             else { return nil }

@@ -2,7 +2,8 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// A content coding of responses that ``NIOTransport`` decodes (RFC 9110 §8.4.1), in order of compression, best first.
+/// A content coding that ``NIOTransport`` decodes in responses (RFC 9110 §8.4.1). The cases are in order of
+/// compression, best first.
 package enum ContentCoding: String, Sendable, CaseIterable {
     #if Zstd
         /// Zstandard (RFC 8878).
@@ -42,9 +43,8 @@ package enum ContentCoding: String, Sendable, CaseIterable {
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// Returns the codings of a body that can be decoded, the last applied one first. If a coding is unknown, only
-    /// those applied after it can be decoded. `Content-Encoding` lists codings in the order of application (RFC 9110
-    /// §8.4).
+    /// Returns the decodable codings of a body, the last applied one first. If a coding is unknown, only those applied
+    /// after it can be decoded. `Content-Encoding` lists codings in the order of application (RFC 9110 §8.4).
     static func undoable(in fields: HTTPFields) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         for name in fields.contentCodings.reversed() {
@@ -65,8 +65,8 @@ protocol CodingReader: AnyObject {
         _ input: inout ByteBuffer, upTo room: Int
     ) throws(ContentDecoder.Failure) -> (part: [UInt8], isAtEnd: Bool)
 
-    /// Handles bytes after the end of the coded body: they either begin another coded body, which continues it, or do
-    /// not belong to it.
+    /// Handles bytes after the end of the coded body. They either begin another coded body that continues the first
+    /// one, or do not belong to the response's content.
     ///
     /// - Returns: Whether another coded body begins; `nil` if more bytes are needed to decide.
     func beginAnother(_ input: ByteBuffer) throws(ContentDecoder.Failure) -> Bool?

@@ -78,14 +78,14 @@ final class ContentDecoder {
         }
     }
 
-    /// Counts the coded bytes that were read. All decoders of a body share it.
+    /// Counts the coded bytes that were read. All decoders of a body share one count.
     private final class Consumption {
         var byteCount = 0
     }
 
     private let reader: any CodingReader
     private let limits: Limits
-    /// Decodes the output with the next coding; `nil` for the last decoder.
+    /// Decodes the output of this decoder with the next coding; `nil` for the last decoder.
     private let inner: ContentDecoder?
     private let isOutermost: Bool
     private let consumption: Consumption

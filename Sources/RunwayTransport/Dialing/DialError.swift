@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import Runway
 
-/// The reason why no connection to a host was established. Nothing of any request was sent.
+/// The reason why no connection to a host was established. No part of any request was sent.
 struct DialError: DescribedError {
     enum Cause: Sendable {
         /// The host of the origin cannot be dialled, for the given reason.

@@ -4,10 +4,10 @@ import Runway
 /// timers.
 ///
 /// An address wins when its handshake is complete. The next address starts when one fails, or 250 ms after the last
-/// start. The delay is shorter if the first address is known to be fast, and is extended by the same time when a TCP
-/// connection is established. An unreachable or silent address therefore costs at most 250 ms and one round trip. The
-/// name is looked up at the start if no address is known, and otherwise when an address fails or is silent. Addresses
-/// that failed recently come last.
+/// start. The delay is shorter if the first address is known to be fast, and begins again when a TCP connection is
+/// established. An unreachable or silent address therefore costs at most 250 ms and one round trip. The name is looked
+/// up at the start if no address is known, and otherwise when an address fails or is silent. Addresses that failed
+/// recently come last.
 ///
 /// Being slower than the winner is not a failure. A losing attempt keeps running for 2 s, or as long as the winner
 /// took; it counts as failed only if it has not connected by then.
@@ -18,7 +18,7 @@ struct DialRace {
         case lookUp
         /// Connect to an address and set up TLS.
         case connect(IPAddress)
-        /// Call ``DialRace/timerFired(at:)`` at an instant, which replaces an earlier one.
+        /// Call ``DialRace/timerFired(at:)`` at an instant. The instant replaces an earlier one.
         case wake(at: Duration)
         /// Stop connecting to an address.
         case cancel(IPAddress)

@@ -5,8 +5,8 @@ import Runway
 ///
 /// Its channel does not read automatically. A ``HandoverHandler`` at the end of the pipeline buffers bytes that arrive
 /// right after the handshake, such as a server's HTTP/2 SETTINGS. The user adds handlers after it, and then calls
-/// ``takeOver()``; no byte, error or end of the connection is lost before. A connection that is not used must be
-/// closed.
+/// ``takeOver()``. No byte, error or end of the connection is lost before that call. A connection that is not used must
+/// be closed.
 struct DialedConnection: Sendable {
     /// The channel. For `https`, its pipeline contains TLS.
     var channel: any Channel

@@ -8,7 +8,7 @@ import Runway
 struct Dialer: Sendable {
     let tls: TLSPreparation
     let resolver: HostResolver
-    /// Lists of hosts' addresses that need no lookup; `nil` if there are none.
+    /// The address lists of hosts that need no lookup; `nil` if there are no lists.
     let hosts: HostBook?
     /// Ranks the addresses of hosts.
     let selector: HostSelector

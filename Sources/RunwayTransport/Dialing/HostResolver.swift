@@ -7,9 +7,9 @@ import Synchronization
 /// Looks up the addresses of hosts off the event loops. Simultaneous lookups of one host share one system call.
 ///
 /// One call of `getaddrinfo` returns IPv4 and IPv6 addresses together, in the order that the system prefers (RFC 6724).
-/// RFC 8305 §3 recommends starting with the family that arrives first. This would save the time between two responses
-/// of a name server, but lose the order and need a second thread per host. A host with listed addresses needs no
-/// lookup.
+/// RFC 8305 §3 recommends starting with the address family whose response arrives first. This would save the time
+/// between two responses of a name server, but lose the order and need a second thread per host. A host with listed
+/// addresses needs no lookup.
 ///
 /// `localhost` and names below it always mean this machine, even if a name server says otherwise (RFC 6761 §6.3).
 package final class HostResolver: Sendable {
@@ -95,8 +95,9 @@ package struct LookupError: DescribedError {
 /// - Throws: ``LookupError``.
 @Sendable
 private func systemAddresses(of host: String) throws -> [SocketAddress] {
-    // Without flags, Darwin uses AI_DEFAULT (getaddrinfo(3)). It omits addresses of families that no interface has, and
-    // translates an IPv4 address on an IPv6-only network (NAT64), except this machine's.
+    // Without flags, Darwin uses AI_DEFAULT (getaddrinfo(3)). This default omits addresses of families that no
+    // interface has. On an IPv6-only network, it translates IPv4 addresses (NAT64), except the addresses of this
+    // machine.
     var hints = addrinfo()
     #if canImport(Glibc)
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -3,8 +3,8 @@ import NIOCore
 extension ByteBuffer {
     /// Appends bytes after the unread ones, and releases bytes that were read.
     ///
-    /// Slices that were read share the storage, so a write copies it, including the bytes that were already read. A
-    /// buffer that is never empty would therefore grow with each part of a stream.
+    /// Slices that were read share the storage, so a write copies the storage, including the bytes that were already
+    /// read. A buffer that is never empty would therefore grow with each part of a stream.
     mutating func append(_ bytes: ByteBuffer) {
         guard readableBytes > 0 else {
             self = bytes

@@ -2,10 +2,10 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// One request in flight, from its pool over a connection, and its response as it arrives.
+/// One request in flight, which its pool sends over a connection, and the response as it arrives.
 ///
 /// Unchecked: every variable is read and written only on the pool's event loop. ``begin(_:)`` and ``cancel(_:)`` switch
-/// to it.
+/// to the event loop.
 final class Exchange: @unchecked Sendable {
     typealias Outcome = (response: Result<WireResponse, any Error>, wire: WireRecord)
 
@@ -25,7 +25,7 @@ final class Exchange: @unchecked Sendable {
     private(set) var connection: (any WireConnection)?
     /// The connection that carries the exchange, or carried it last.
     private weak var lastConnection: (any WireConnection)?
-    /// The number of connections that were lost with the exchange.
+    /// The number of connections that were lost while they carried the exchange.
     private var moves = 0
     /// Whether parts of the request may have been sent on connections that were lost.
     private var sentBefore = SendState.notSent

@@ -4,12 +4,12 @@ public import RunwaySignatures
 import SwiftASN1
 @_spi(FixedExpiryValidationTime) import X509
 
-/// Verifies evidence of Apple's App Attest: an unchanged copy of the app, on an Apple device, made the statement of an
-/// enrolment.
+/// Verifies evidence of Apple's App Attest. The evidence proves that an unchanged copy of the app, on an Apple device,
+/// made the statement of an enrolment.
 ///
-/// The first enrolment of a device can have an attestation of a key from the App Attest service. A later enrolment can
-/// have an assertion by the same key, whose counter must be greater than that of the last assertion. Attestation and
-/// assertion cover the statement, which contains the server's challenge and the new key.
+/// For the first enrolment of a device, the evidence is the App Attest service's attestation of a key. For a later
+/// enrolment, it can be an assertion by the same key. The counter of each assertion must be greater than the counter of
+/// the last one. Attestation and assertion cover the statement, which contains the server's challenge and the new key.
 ///
 /// This package does not contain Apple's root certificate: pass the certificate that Apple publishes.
 public struct AppAttestation: DeviceAttestation {

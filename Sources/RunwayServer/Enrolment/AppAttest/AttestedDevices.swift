@@ -24,8 +24,8 @@ public protocol AttestedDeviceStore: Sendable {
     func device(_ id: String) async throws -> AttestedDevice?
     /// Adds a device. Returns `false` and adds nothing if the store is full or has a device with the same identifier.
     func insert(_ device: AttestedDevice) async throws -> Bool
-    /// Sets the counter of a device if `counter` is greater than its current value, and returns whether it was. If
-    /// several concurrent calls pass the same value, exactly one must succeed.
+    /// Sets the counter of a device if `counter` is greater than its current value. Returns whether the counter was
+    /// set. If several concurrent calls pass the same value, exactly one must succeed.
     func raise(_ id: String, to counter: UInt32) async throws -> Bool
 }
 

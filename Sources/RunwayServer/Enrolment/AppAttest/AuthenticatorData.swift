@@ -4,7 +4,7 @@ struct AuthenticatorData: Sendable {
     let appHash: [UInt8]
     /// The number of signatures that the key has made.
     let counter: UInt32
-    /// The environment of the attestation service and the key identifier; `nil` in an assertion.
+    /// The environment of the attestation service, and the identifier of the key; `nil` in an assertion.
     let attested: (environment: [UInt8], keyID: [UInt8])?
 
     /// Parses the data. Returns `nil` if there are too few bytes, or if an expected key is absent.

@@ -1,11 +1,11 @@
 import HTTPTypes
 import NIOCore
 
-/// Decides the actions of an HTTP/1.1 connection. It carries one request at a time. It accepts the next request when
-/// the response is complete and no byte follows it in the same read. A state machine without I/O and clock.
+/// Decides the actions of an HTTP/1.1 connection. It is a state machine without I/O and clock.
 ///
-/// Bytes that arrive without a request in flight close the connection: a later request could receive them as its
-/// response (RFC 9112 §9.2, §11.2).
+/// The connection carries one request at a time. It accepts the next request when the response is complete and no byte
+/// follows the response in the same read. Bytes that arrive without a request in flight close the connection: a later
+/// request could receive them as its response (RFC 9112 §9.2, §11.2).
 ///
 /// ``HTTP1Connection`` passes every event to the machine and performs the returned actions. When the connection no
 /// longer carries a request, later events of the request, its producer or its reader are ignored.
