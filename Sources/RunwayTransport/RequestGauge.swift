@@ -10,7 +10,7 @@ final class RequestGauge: Sendable {
         var waiterCount: UInt64 = 0
     }
 
-    /// Guards the count and the waiters for its end.
+    /// Guards the count, and the callers that wait until the count is zero.
     private let state = Mutex(State())
 
     /// Counts a new request. Returns `false` if the gauge is closed.

@@ -32,7 +32,7 @@ extension NetworkError {
             }
     }
 
-    /// Returns whether any byte of the request was sent. Without an open connection, certainly none was.
+    /// Returns whether any byte of the request was sent. Without an open connection, certainly no byte was sent.
     private static func sending(_ error: any Error) -> SendState {
         switch error {
         case let error as ExchangeFailure: error.sending

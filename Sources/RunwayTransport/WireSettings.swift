@@ -35,8 +35,8 @@ public struct WireSettings: Sendable {
     /// has the field. Set it for a server that refuses large uploads by their header fields.
     public var expectContinueByteCount: Int?
 
-    /// The flow-control window of an HTTP/2 stream in bytes, from 64 KiB to 2 GiB: the server may send as many unread
-    /// bytes of a response.
+    /// The flow-control window of an HTTP/2 stream in bytes, from 64 KiB to 2 GiB. The server may send this many bytes
+    /// of a response before they are read.
     ///
     /// The size is part of the first settings, so that the first response is not slowed down. It also limits the memory
     /// for the unread bytes of a stream.
@@ -44,7 +44,7 @@ public struct WireSettings: Sendable {
     /// The flow-control window of an HTTP/2 connection in bytes, from 64 KiB to 2 GiB.
     ///
     /// Received bytes reopen the window even if they are unread, so that an unread response does not delay others.
-    /// Beyond ``maximumUnreadByteCount`` unread bytes, it is not reopened.
+    /// While more than ``maximumUnreadByteCount`` bytes are unread, the window is not reopened.
     package var connectionWindowByteCount = 16 << 20
     /// The maximum number of unread bytes of streamed responses on one HTTP/2 connection, including ended responses: at
     /// least 64 KiB. It limits the memory of a connection; bytes in small parts may take several times as much.

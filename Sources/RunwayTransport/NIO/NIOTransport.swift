@@ -137,8 +137,8 @@ public final class NIOTransport: Transport {
     /// The maximum number of origins that ``networkDidChange(to:)`` connects to: 8.
     public static let maximumRenewedOrigins = 8
 
-    /// Makes later requests use new connections. Requests in flight may complete, except on a connection from an
-    /// address that the device no longer has, which is closed immediately.
+    /// Makes later requests use new connections. A connection from an address that the device no longer has is closed
+    /// immediately. On other connections, requests in flight may complete.
     ///
     /// Other HTTP/2 connections with requests in flight are sent a PING, and closed if the server does not acknowledge
     /// it within 10 s. WebSockets are checked in the same way; any received byte counts as an acknowledgement.

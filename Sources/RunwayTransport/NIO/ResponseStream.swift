@@ -52,7 +52,8 @@ final class ResponseStream: Sendable {
         reader?.resume()
     }
 
-    /// Ends the stream, unless it has already ended. Before an error, the reader still receives the earlier parts.
+    /// Ends the stream, unless it has already ended. If it ends with an error, the reader still receives the earlier
+    /// parts first.
     func finish(_ result: Result<Void, any Error>, _ wire: WireRecord) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<Void, Never>? }

@@ -48,8 +48,8 @@ final class UpgradedConnections: Sendable {
         }
     }
 
-    /// Closes connections from an address that the device no longer has, and checks that the servers of the others
-    /// respond.
+    /// Closes connections from an address that the device no longer has. Checks whether the servers of all other
+    /// connections respond.
     func check() {
         let connections = connections
         if connections.isEmpty { return }

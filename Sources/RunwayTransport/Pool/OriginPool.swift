@@ -59,7 +59,7 @@ final class OriginPool: @unchecked Sendable {
     }
 }
 
-/// Exchanges, on the event loop.
+/// Functions for exchanges. Call them on the event loop.
 extension OriginPool {
     /// Sends an exchange as soon as a connection is available.
     func submit(_ exchange: Exchange) {
@@ -85,8 +85,8 @@ extension OriginPool {
 
     /// Opens a stream for another protocol on the shared connection (RFC 8441).
     ///
-    /// - Returns: The stream as a channel; `nil` if there is no shared connection, its server does not accept the
-    ///   stream, or it has no free slot.
+    /// - Returns: The stream as a channel; `nil` if there is no shared connection, the connection has no free slot, or
+    ///   its server does not accept the stream.
     func openTunnel(_ head: WireRequestHead, to name: String) -> (channel: any Channel, facts: ConnectionFacts)? {
         for connection in connections.values where connection.acceptsTunnels && machine.reserve(connection.id) {
             if let channel = connection.openTunnel(head, to: name) { return (channel, connection.facts) }
@@ -164,7 +164,7 @@ extension OriginPool {
     }
 }
 
-/// The pool as a whole. Callable from any thread.
+/// Functions for the pool as a whole. Callable from any thread.
 extension OriginPool {
     /// Opens a connection, unless there is one.
     func warm() {

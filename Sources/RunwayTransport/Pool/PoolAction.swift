@@ -31,7 +31,7 @@ enum PoolFailure: Equatable {
     case notConnected
     /// No connection was established in time.
     case notConnectedInTime
-    /// A connection was lost with the request, which must not be sent again.
+    /// A connection that carried the request was lost, and the request must not be sent again.
     case notMoved
     case shutDown
 }
@@ -63,7 +63,7 @@ struct LostRequest: Equatable {
     var requiresHTTP1 = false
     /// Whether the request's body can be sent again from its start.
     var isReplayable: Bool
-    /// The number of connections that were lost with the request before.
+    /// The number of earlier connections that were lost while they carried the request.
     var moves: Int
     /// The time when the connection started to carry the request.
     var begun: NIODeadline

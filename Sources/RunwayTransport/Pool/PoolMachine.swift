@@ -105,7 +105,7 @@ extension PoolMachine {
     /// Accepts a request to be sent.
     mutating func submit(_ request: RequestID, now: NIODeadline) -> PoolSubmission {
         if isShutDown { return .refuse(.shutDown) }
-        // While a connection is free, no waiting request can use it, so the new request overtakes none.
+        // While a connection is free, no waiting request can use it, so the new request overtakes no other request.
         if let index = freeConnection() {
             let isReused = take(index)
             return .send(on: connections[index].id, isReused: isReused)

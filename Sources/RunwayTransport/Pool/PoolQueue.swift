@@ -8,8 +8,8 @@ struct PoolQueue {
     private struct Wait {
         /// The instant after which the request fails if no connection is available.
         var deadline: NIODeadline
-        /// Whether a stale connection was lost with the request, so that it must not use an idle one, which may be
-        /// stale, too.
+        /// Whether a stale connection was lost while it carried the request. The request must then not use an idle
+        /// connection, which may be stale, too.
         var needsFresh: Bool
     }
 

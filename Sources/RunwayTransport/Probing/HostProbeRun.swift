@@ -118,8 +118,8 @@ final class HostProbeRun {
             note(.failed, address)
         case .timedOut:
             entry.failure = entry.tcp == nil ? "No connection was made in time." : "TLS was not set up in time."
-            // The time limit may be due to a slow network. It does not count as a failure, and the address is ranked
-            // only behind faster ones.
+            // The timeout may be caused by a slow network. It does not count as a failure, and ranks the address only
+            // behind faster ones.
             let event: HostEvent =
                 entry.tcp == nil
                 ? .silent(for: timeout, isMeasured: false) : .slowerThanWinner(roundTripAbove: timeout / 2)

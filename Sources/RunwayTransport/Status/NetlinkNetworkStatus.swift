@@ -82,8 +82,8 @@
                     bind(descriptor, $0.baseAddress, socklen_t(bytes.count)) == 0
                 }
             }
-            // struct timeval (seconds, microseconds). It is not named since the module that defines it depends on other
-            // imports.
+            // struct timeval (seconds, microseconds). The code does not use the type itself, since the module that
+            // defines it depends on other imports.
             var timeout = [Int(2), Int(0)]
             let isTimed =
                 setsockopt(

@@ -7,7 +7,7 @@
         /// The reason in fixed words, with dates and the name of an authority from the certificates.
         let reason: String
 
-        /// Looks for the reason.
+        /// Looks for the reason why a server's certificate is not trusted.
         ///
         /// - Parameters:
         ///   - leaf: The certificate of the server.

@@ -10,14 +10,15 @@
     /// The verifier searches for a path that is valid and, if pins are enforced, contains a pinned key. If a server's
     /// certificates lead to two roots, one pinned path suffices.
     struct ChainVerifier: Sendable {
-        /// The maximum number of certificates of a server that are read, since the number of paths grows with each.
+        /// The maximum number of a server's certificates that are read. The number of paths grows with each
+        /// certificate.
         static let maximumCertificateCount = 6
 
         private let roots: CertificateStore
 
-        /// - Parameter rootsPEM: The trusted authorities in PEM; `nil` uses the system's.
-        /// - Throws: The error of reading them; `NetworkError.Kind.invalidConfiguration` if the system's cannot be
-        ///   read.
+        /// - Parameter rootsPEM: The trusted authorities in PEM; `nil` uses the roots of the system.
+        /// - Throws: The error of reading the authorities; `NetworkError.Kind.invalidConfiguration` if the roots of the
+        ///   system cannot be read.
         init(rootsPEM: String?) throws {
             if let rootsPEM {
                 roots = CertificateStore(

@@ -7,7 +7,7 @@ import Synchronization
     import X509
 #endif
 
-/// The TLS handler of one connection, and the reason if it refused the server.
+/// The TLS handler of one connection, and the reason why the server was refused, if it was.
 struct TLSClient {
     let handler: NIOSSLClientHandler
     private let refusal: TrustRefusal
@@ -41,7 +41,7 @@ struct TLSClient {
     }
 }
 
-/// A server was refused because of its certificates. No byte of a request was sent.
+/// The error for a server that was refused because of its certificates. No byte of a request was sent.
 struct TrustRefused: DescribedError {
     let reason: String
     static let otherName = "its certificate does not name the host in its subject alternative names"

@@ -4,9 +4,9 @@ import Runway
 
 /// The prepared form of a ``TrustPolicy``: its TLS contexts are created once, and each connection gets a handler.
 ///
-/// A host without pins is verified by BoringSSL, except for its name, which is compared here. A host with pins is
-/// verified by swift-certificates, since only this library returns the verified chain. In both cases, the handshake
-/// does not complete, and no byte of a request is sent, before the verification has succeeded.
+/// A host without pins is verified by BoringSSL, except that its name is compared here. A host with pins is verified by
+/// swift-certificates, since only this library returns the verified chain. In both cases, the handshake does not
+/// complete, and no byte of a request is sent, before the verification has succeeded.
 struct TLSPolicy: Sendable {
     private let material: TrustMaterial
     private let context: NIOSSLContext

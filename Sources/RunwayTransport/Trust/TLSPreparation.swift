@@ -42,8 +42,8 @@ final class TLSPreparation: Sendable {
 
     /// Starts to create a policy.
     ///
-    /// - Parameter makeWithAllRoots: Creates the policy that replaces it if a server's root was not found. The default,
-    ///   `nil`, means that the first policy has all roots.
+    /// - Parameter makeWithAllRoots: Creates the policy that replaces the first one if a server's root was not found.
+    ///   The default, `nil`, means that the first policy has all roots.
     init(making make: @escaping Make, withAllRoots makeWithAllRoots: Make? = nil) {
         state = Mutex(State(makeWithAllRoots: makeWithAllRoots))
         start(make)
@@ -59,8 +59,8 @@ final class TLSPreparation: Sendable {
         }
     }
 
-    /// Starts to create the policy again with all roots of the system; ``policy(on:)`` waits for it from now on. If
-    /// this fails, the previous policy stays in use, and the next call retries.
+    /// Starts to create the policy again with all roots of the system; ``policy(on:)`` waits for the new policy from
+    /// now on. If creating it fails, the previous policy stays in use, and the next call retries.
     func readAllRoots() {
         let begun: (make: Make, last: Result<TLSPolicy, any Error>)? = state.withLock { state in
             guard let last = state.policy, let make = state.makeWithAllRoots.take() else { return nil }

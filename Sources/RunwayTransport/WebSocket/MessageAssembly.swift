@@ -28,7 +28,7 @@ struct MessageAssembly {
         self.maximumByteCount = maximumByteCount
     }
 
-    /// Appends the payload of a frame. Returns the message if the frame was its last.
+    /// Appends the payload of a frame. Returns the message if the frame was the last of the message.
     ///
     /// - Throws: ``WebSocketProblem/violation(code:_:)`` with 1009 for a message that is too large, 1007 for text that
     ///   is not UTF-8 or a message that cannot be decompressed, 1008 for too many empty frames.

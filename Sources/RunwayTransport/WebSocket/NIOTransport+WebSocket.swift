@@ -5,7 +5,7 @@ import Runway
 
 extension NIOTransport {
     /// Opens a WebSocket. It uses a stream of the origin's HTTP/2 connection if one is open and its server supports
-    /// this (RFC 8441), otherwise a new connection.
+    /// WebSockets on streams (RFC 8441), otherwise a new connection.
     ///
     /// - Returns: The response with the open WebSocket, or the response with which the server refuses. A refusal has at
     ///   most the first 64 KiB of its body.

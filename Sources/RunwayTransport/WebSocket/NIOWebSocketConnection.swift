@@ -3,7 +3,8 @@ import NIOWebSocket
 import Runway
 import Synchronization
 
-/// A WebSocket on a connection of ``NIOTransport`` or on a stream of one. Releasing it closes the WebSocket.
+/// A WebSocket on a connection of ``NIOTransport``, or on a stream of such a connection. Releasing it closes the
+/// WebSocket.
 final class NIOWebSocketConnection: WebSocketConnection {
     let agreement: WebSocketAgreement
     let localAddress: IPAddress?

@@ -119,7 +119,7 @@ extension WebSocketHandler {
     }
 }
 
-/// Outbound messages, on the event loop.
+/// Functions for outbound messages. Call them on the event loop.
 extension WebSocketHandler {
     func send(_ payload: WebSocketPayload, promise: EventLoopPromise<Void>) {
         guard machine.isOpen, context != nil else { return promise.fail(WebSocketProblem.closed) }

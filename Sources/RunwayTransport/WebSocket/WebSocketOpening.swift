@@ -77,7 +77,8 @@ final class WebSocketOpening: @unchecked Sendable {
     }
 }
 
-/// The two ways to a response: an HTTP/2 stream or a separate connection. On the event loop.
+/// The two ways to a response: over an HTTP/2 stream and over a separate connection. The functions run on the event
+/// loop.
 extension WebSocketOpening {
     /// Requests the WebSocket on a stream of the pool's connection. Returns `false` if no connection can carry it.
     private func beginOnStream() -> Bool {
@@ -102,8 +103,8 @@ extension WebSocketOpening {
         return true
     }
 
-    /// Ends the use of the stream. The handshake continues over a separate connection if the server certainly did not
-    /// process the stream because it is closing the connection, or if it requires HTTP/1.1 (RFC 9113 §7).
+    /// Ends the use of the stream. The handshake continues over a separate connection in two cases: the server is
+    /// closing the connection and certainly did not process the stream, or it requires HTTP/1.1 (RFC 9113 §7).
     private func streamEnded(
         _ result: Result<WebSocketHandshakeHandler.Outcome, any Error>, on channel: any Channel
     ) {
@@ -154,7 +155,7 @@ extension WebSocketOpening {
         }
     }
 
-    /// Waits for the response, with the timeouts of any request.
+    /// Waits for the response, with the same timeouts as for any request.
     private func wait(on channel: any Channel, _ facts: ConnectionFacts, isReused: Bool) {
         self.channel = channel
         report = facts.report

@@ -64,13 +64,13 @@ struct HTTP1Machine {
     private enum State {
         case idle
         case inFlight(InFlightRequest)
-        /// The response is complete. The channel may have read more bytes in the same turn of the event loop that it
+        /// The response is complete. In the same turn of the event loop, the channel may have read more bytes that it
         /// has not passed on yet.
         case ended
         case closed(WireError)
     }
 
-    /// Reading pauses when more bytes of a streamed response are unread, and resumes otherwise.
+    /// The number of unread bytes of a streamed response above which reading pauses. Otherwise, reading resumes.
     static let highWaterByteCount = 256 << 10
     static let lowWaterByteCount = 128 << 10
 
@@ -82,7 +82,7 @@ struct HTTP1Machine {
 }
 
 extension HTTP1Machine {
-    /// Starts a request. The connection must carry none.
+    /// Starts a request. The connection must not carry another request.
     mutating func start(_ request: RequestID, _ body: Body, expectsContinue: Bool, now: NIODeadline) -> Start {
         switch state {
         case .closed: return .refuse
@@ -302,7 +302,7 @@ extension HTTP1Machine {
         return true
     }
 
-    /// Records an error of the channel, which will close. Bytes that were read before are still used.
+    /// Records an error of the channel, after which the channel will close. Bytes that were read before are still used.
     mutating func errorCaught(_ error: any Error) {
         if failure == nil { failure = error }
     }

@@ -4,10 +4,11 @@ import NIOCore
 extension ByteBuffer {
     /// Writes the head of a request (RFC 9112 §3).
     ///
-    /// The target, which is escaped, and the fields, by their type, cannot contain line ends.
+    /// No line end can occur in it: the target is escaped, and the type of the fields excludes line ends.
     ///
     /// - Parameter proxy: The proxy that forwards the request, or `nil` for a connection to the server. A proxy needs
-    ///   the target in absolute form and its credentials (RFC 9112 §3.2.2, RFC 9110 §11.7.2). The default is `nil`.
+    ///   the target in absolute form, and the proxy's credentials (RFC 9112 §3.2.2, RFC 9110 §11.7.2). The default is
+    ///   `nil`.
     mutating func writeHTTP1(_ head: WireRequestHead, expectsContinue: Bool, through proxy: ProxyServer? = nil) {
         writeString(head.method.rawValue)
         writeStaticString(" ")

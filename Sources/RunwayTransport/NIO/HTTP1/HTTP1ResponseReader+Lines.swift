@@ -98,7 +98,7 @@ extension HTTP1ResponseReader {
             value.split(separator: ",").map { $0.withoutBlanks.lowercased() }.filter { !$0.isEmpty }
         }
         guard !isHTTP10 else { throw .malformed("it has a Transfer-Encoding, which HTTP/1.0 does not define") }
-        // Codings may have parameters, except these two (RFC 9112 §7.1).
+        // Codings other than `chunked` and `identity` may have parameters (RFC 9112 §7.1).
         let names = codings.map { String($0.prefix { $0 != ";" }.withoutBlanks) }
         guard !codings.isEmpty, names.allSatisfy({ HTTPField.Name($0) != nil && $0.utf8.count <= 32 }),
             zip(names, codings).allSatisfy({ $0 == $1 || !["chunked", "identity"].contains($0) }),
@@ -152,7 +152,7 @@ extension UInt8 {
 }
 
 extension Substring {
-    /// Without leading and trailing spaces and tabs, which may surround list elements (RFC 9110 §5.6.1).
+    /// The text without leading and trailing spaces and tabs, which may surround list elements (RFC 9110 §5.6.1).
     var withoutBlanks: Substring {
         let rest = drop { $0 == " " || $0 == "\t" }
         guard let last = rest.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
@@ -206,7 +206,7 @@ extension ByteBufferView {
         return false
     }
 
-    /// Without leading and trailing spaces and tabs.
+    /// The bytes without leading and trailing spaces and tabs.
     fileprivate var withoutBlanks: ByteBufferView {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
             return self[endIndex...]

@@ -59,7 +59,7 @@ final class HTTP2Connection: ChannelInboundHandler, WireConnection {
         liveness = HTTP2Liveness(configuration, now: .now())
         silenceLimits = SilenceLimits(configuration)
         guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
-        // When it is added, NIO's handler sends the preface and the settings.
+        // NIO's handler sends the preface and the settings when it is added.
         try channel.pipeline.syncOperations.addHandlers(
             HTTP2FrameMeter(streams),
             NIOHTTP2Handler(announcing: configuration.wire, window: windows.streamWindow, reportingTo: windows), self)
@@ -128,7 +128,7 @@ extension HTTP2Connection {
     }
 }
 
-/// Receives frames, and applies those of the connection or passes them to their streams.
+/// Receives frames. Applies the frames of the connection itself, and passes all others to their streams.
 extension HTTP2Connection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if !sender.isReading {
@@ -286,9 +286,9 @@ extension HTTP2Connection {
         sender.context?.close(promise: nil)
     }
 
-    /// Reports the loss of the connection to its exchanges, which may move to another connection. They may not if the
-    /// server closed the connection with an error, since it may have processed them (RFC 9113 §6.8). If the server
-    /// requires HTTP/1.1, idempotent requests may move nevertheless.
+    /// Reports the loss of the connection to its exchanges, which may move to another connection. If the server closed
+    /// the connection with an error, the exchanges may not move, since the server may have processed them (RFC 9113
+    /// §6.8). If the server requires HTTP/1.1, idempotent requests may move nevertheless.
     private func lose(_ error: (any Error)?) {
         let carried = streams.takeAll()
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)

@@ -33,8 +33,8 @@ extension HPACKHeaders {
     /// The size of the list as counted for SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §6.5.2).
     var listSize: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 } }
 
-    /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of omitted fields. Fields are
-    /// omitted if their value is not text, since NIO has values as text. `nil` if there is no status or a field is
+    /// The status and the fields of a response's head (RFC 9113 §8.3.2), and the names of omitted fields. A field is
+    /// omitted if its value is not text, since NIO represents values as text. `nil` if there is no status or a field is
     /// invalid.
     var response: (head: HTTPResponse, omittedFields: [HTTPField.Name])? {
         var status: HTTPResponse.Status?

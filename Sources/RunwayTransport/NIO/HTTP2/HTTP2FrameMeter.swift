@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP2
 
-/// Counts the bytes of each stream's frames, including frame headers. It is below NIO's handler, which does not report
-/// them.
+/// Counts the bytes of each stream's frames, including frame headers. It is placed below NIO's handler, because that
+/// handler does not report the counts.
 ///
 /// It also clears stream dependencies in the server's PRIORITY and HEADERS frames. RFC 9113 §5.3.2 requires ignoring
 /// them, but NIO's handler closes the connection if a stream depends on itself, as RFC 7540 §5.3.1 required.

@@ -21,8 +21,8 @@ final class HTTP2ReceiveWindows {
     /// handler counts it only then.
     private var pendingIncrement: Int
     /// The increments in WINDOW_UPDATE frames that NIO's handler delays while the connection is not writable, by
-    /// stream. The handler does not count them yet. Without them, every frame that arrives in the meantime would open
-    /// the window again.
+    /// stream. The handler does not count them yet. If they were not counted here, every frame that arrives in the
+    /// meantime would open the window again.
     private var uncounted: [HTTP2StreamID: Int] = [:]
     private var isStopped = false
     private let sender: HTTP2Sender

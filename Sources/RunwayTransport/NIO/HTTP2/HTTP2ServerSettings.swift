@@ -3,7 +3,7 @@ import NIOHTTP2
 /// The server's settings that limit its client (RFC 9113 §6.5.2). The client's own settings are in its
 /// `NIOHTTP2Handler`.
 struct HTTP2ServerSettings {
-    /// Limits for later requests that a SETTINGS frame changes.
+    /// The limits for later requests, as changed by a SETTINGS frame.
     struct Change {
         /// The maximum size of a request's head (RFC 9113 §6.5.2); `nil` if the frame does not change it.
         let maximumHeaderListSize: Int?

@@ -200,7 +200,8 @@ extension HTTP2Streams {
         pool.ended(id)
     }
 
-    /// Handles a stream whose request the server did not process. If the response has begun, it fails instead.
+    /// Handles a stream whose request the server did not process. The exchange may move to another connection; if its
+    /// response has begun, the exchange fails.
     private func refused(_ stream: HTTP2Stream, _ error: WireError) {
         remove(stream)
         stream.exchange.lost(error, isUnprocessed: !stream.exchange.hasResponse)
@@ -214,7 +215,7 @@ extension HTTP2Streams {
         sender.flushSoon()
     }
 
-    /// Removes a stream, whose exchange is no longer carried.
+    /// Removes a stream. The connection then no longer carries the stream's exchange.
     private func remove(_ stream: HTTP2Stream) {
         streams[stream.id] = nil
         windows.forget(stream.id)

@@ -120,10 +120,11 @@ extension HTTP2Tunnels {
         windows.readersConsumed()
     }
 
-    /// Closes a tunnel: orderly if the server has ended its side, otherwise with a reset (RFC 8441 §5).
+    /// Closes a tunnel: orderly if the server has ended its side and all bytes are written, otherwise with a reset (RFC
+    /// 8441 §5).
     ///
-    /// An END_STREAM could be delayed forever behind bytes that wait for the server's window, and their writers would
-    /// wait forever.
+    /// Behind bytes that wait for the server's window, an END_STREAM could be delayed forever, and the writers of these
+    /// bytes would wait forever.
     func close(_ tunnel: HTTP2Tunnel) {
         guard remove(tunnel) else { return }
         if tunnel.hasEnded, tunnel.unwrittenByteCount == 0 {
