@@ -106,7 +106,7 @@ extension NetworkError {
         return reasons.isEmpty ? "there was no address to connect to" : reasons.joined(separator: "; ")
     }
 
-    /// Returns a safe text for any error: the system's text for system errors, and fixed words for others.
+    /// Returns a safe text for any error: the system's text for system errors, and fixed words for other errors.
     static func reason(of error: any Error) -> String {
         switch error {
         case let error as IOError: String(cString: strerror(error.errnoCode))

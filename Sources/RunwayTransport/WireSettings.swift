@@ -25,10 +25,11 @@ public struct WireSettings: Sendable {
     /// body.
     public var firstByteTimeout: Duration?
     /// The time without a received byte after which a PING is sent on an HTTP/2 connection with requests in flight (RFC
-    /// 9113 §6.7). The default is 15 s, the minimum 10 ms; `nil` sends none. Lower it to detect a lost connection
+    /// 9113 §6.7). The default is 15 s, the minimum 10 ms; `nil` sends no PING. Lower it to detect a lost connection
     /// sooner.
     ///
-    /// No PING is sent while only event streams and WebSockets are open, which have their own heartbeats and pings.
+    /// No PING is sent while only event streams and WebSockets are open, since they have their own heartbeats and
+    /// pings.
     public var pingInterval: Duration? = .seconds(15)
     /// The minimum size of a body, in bytes, that is sent only after status 100 (`Expect: 100-continue`, RFC 9110
     /// §10.1.1). A body of unknown length then also waits. With `nil`, the default, a body waits only if its request
@@ -43,8 +44,8 @@ public struct WireSettings: Sendable {
     package var streamWindowByteCount = 8 << 20
     /// The flow-control window of an HTTP/2 connection in bytes, from 64 KiB to 2 GiB.
     ///
-    /// Received bytes reopen the window even if they are unread, so that an unread response does not delay others.
-    /// While more than ``maximumUnreadByteCount`` bytes are unread, the window is not reopened.
+    /// Received bytes reopen the window even if they are unread, so that an unread response does not delay other
+    /// responses. While more than ``maximumUnreadByteCount`` bytes are unread, the window is not reopened.
     package var connectionWindowByteCount = 16 << 20
     /// The maximum number of unread bytes of streamed responses on one HTTP/2 connection, including ended responses: at
     /// least 64 KiB. It limits the memory of a connection; bytes in small parts may take several times as much.

@@ -85,7 +85,7 @@ extension ActionLogBatch {
     /// The bytes of the batch that count towards the quotas, if none of its records is stored yet.
     package var byteCount: Int { byteCount(without: []) }
 
-    /// Returns the bytes of the batch that count towards the quotas, without the records whose ids are in `known`.
+    /// Returns the bytes of the batch that count towards the quotas. Records whose ids are in `known` are not counted.
     package func byteCount(without known: Set<UUID>) -> Int {
         var ids = known
         return records.reduce(streamByteCount) { $0 + (ids.insert($1.id).inserted ? byteCount(of: $1) : 0) }

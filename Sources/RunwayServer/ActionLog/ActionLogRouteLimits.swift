@@ -5,7 +5,7 @@ package struct ActionLogRouteLimits: Sendable {
     static let maximumByteCount = 8 << 20
     /// The maximum number of JSON values in a body. Their index takes up to 5 MiB.
     static let maximumValueCount = 1 << 18
-    /// The maximum size of one record as JSON, in bytes. An erasure on a full disk needs as much space.
+    /// The maximum size of one record as JSON, in bytes. An erasure on a full disk needs the same amount of space.
     static let maximumRecordByteCount = 1 << 20
     /// The maximum size of a record's name and of the account, in bytes.
     static let maximumNameByteCount = 512

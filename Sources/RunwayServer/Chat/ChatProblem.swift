@@ -61,8 +61,8 @@ public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
 
     init(_ reason: Reason, _ detail: String? = nil) { (self.reason, self.detail, fields) = (reason, detail, [:]) }
 
-    /// Creates the problem for an error of the app's closure. Returns `nil` if the error has its own text, or a status
-    /// that no reason has.
+    /// Creates the problem for an error of the app's closure. Returns `nil` if the error has its own text, or if no
+    /// reason has the status of the error.
     init?(refusal: HTTPError) {
         let reasons: [Reason] = [.unauthenticated, .forbidden, .notFound]
         guard refusal.body == nil, let reason = reasons.first(where: { $0.status == refusal.status }) else {

@@ -16,8 +16,8 @@ extension Response {
     ///
     /// - Parameters:
     ///   - problem: The problem that the response describes.
-    ///   - fields: Additional header fields. The default adds none.
-    ///   - addMembers: Adds members to the problem. The default adds none.
+    ///   - fields: Additional header fields. The default is empty.
+    ///   - addMembers: Adds members to the problem. The default adds no members.
     init(
         _ problem: Problem, _ fields: HTTPFields = [:], addMembers: (inout JSONWriter) -> Void = { _ in }
     ) {

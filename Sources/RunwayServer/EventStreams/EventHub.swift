@@ -296,7 +296,6 @@ struct HubClock: Sendable {
     func sleep(_ duration: Duration) async throws { try await wait(duration) }
 }
 
-/// The metrics of a hub.
 struct HubMetrics: Sendable {
     private let hub: String
     private let factory: any MetricsFactory

@@ -69,7 +69,7 @@ public protocol EventLog: Sendable {
     /// Stores events with the next offsets. A durable log returns when they are durable. It may remove the oldest
     /// events.
     ///
-    /// - Returns: The new range of the log. Its last offset is that of the last stored event.
+    /// - Returns: The new range of the log, which ends with the last stored event.
     func append(_ events: [PublishedEvent]) async throws -> EventLogRange
     /// Returns events after an offset, in order and without gaps. If the log has lost events, the page ends before the
     /// gap or begins after it.

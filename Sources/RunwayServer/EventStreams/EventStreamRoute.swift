@@ -86,7 +86,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         let asked = try topics(request.uri.queryParameters["topics"].map { $0.split(separator: ",").map(String.init) })
         let followed = permission.topics.map { allowed in asked?.intersection(allowed) ?? allowed } ?? asked
         let refused = asked?.subtracting(followed ?? []) ?? []
-        // A client that may no longer follow one topic can still follow the others.
+        // A client that may no longer follow one topic can still follow the other topics.
         if let asked, !asked.isEmpty, refused == asked { throw HTTPError(.forbidden) }
         let heartbeat = heartbeat(request)
         let source = source(request, context)

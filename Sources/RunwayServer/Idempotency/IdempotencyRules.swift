@@ -10,7 +10,7 @@ public import HTTPTypes
 public struct IdempotencyRules: Sendable {
     /// The methods whose requests may have a key.
     ///
-    /// PUT and DELETE are idempotent, but repeating one undoes changes that others have made since.
+    /// PUT and DELETE are idempotent, but a repeated request undoes changes that other requests have made since.
     static let methods: Set<HTTPRequest.Method> = [.post, .patch, .put, .delete]
     /// The statuses that report a problem before the execution. Their responses are not stored, and the key can be used
     /// again.

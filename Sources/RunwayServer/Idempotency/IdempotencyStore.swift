@@ -150,9 +150,9 @@ package struct IdempotencyBounds: Sendable {
         self.share = share.isNaN ? 1 : max(0, min(share, 1))
     }
 
-    /// Returns whether a principal may claim another key. It may use its share of the space that the others leave, and
-    /// at least one key. A few principals therefore never fill a store: with a share of a tenth, ten principals use at
-    /// most two thirds of it. The numbers may come from a damaged file and have any value.
+    /// Returns whether a principal may claim another key. The principal may use its share of the space that the other
+    /// principals leave, and at least one key. A few principals therefore never fill a store: with a share of a tenth,
+    /// ten principals use at most two thirds of it. The numbers may come from a damaged file and have any value.
     ///
     /// - Parameters:
     ///   - all: The contents of the store, of all principals.

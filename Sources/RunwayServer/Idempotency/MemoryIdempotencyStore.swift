@@ -5,8 +5,8 @@ import Synchronization
 /// Stores responses in memory, for one process. After a restart, a repeated request is executed again.
 ///
 /// Expired records, and claims from before the clock was set back, make space for new keys within a second. No other
-/// record is removed: a full store refuses every claim. A principal that has used up its share of the space that the
-/// others leave is refused, while others are not.
+/// record is removed: a full store refuses every claim. A principal may use a share of the space that the other
+/// principals leave. Only principals that have used up their share are refused before the store is full.
 public final class MemoryIdempotencyStore: IdempotencyStore {
     fileprivate struct Record {
         var fingerprint: [UInt8]
@@ -68,7 +68,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     ///   - maximumByteCount: The maximum size of the responses in bytes. Every claim is refused while this size is
     ///     reached. The default is 64 MiB.
     ///   - share: The share of both limits that one principal may use: a fraction, from 0 to 1, of the space that the
-    ///     others leave. The default is a tenth.
+    ///     other principals leave. The default is a tenth.
     public init(maximumCount: Int = 100_000, maximumByteCount: Int = 64 << 20, shareOfPrincipal share: Double = 0.1) {
         bounds = IdempotencyBounds(count: maximumCount, byteCount: maximumByteCount, shareOfPrincipal: share)
     }

@@ -5,7 +5,7 @@ import RunwayJSON
 /// An envelope of merged requests, parsed and validated: `{"requests":[{"id","method","path","headers","body"}]}`.
 ///
 /// An invalid envelope is refused before any of its requests runs. An invalid request in a valid envelope does not
-/// affect the others.
+/// affect the other requests.
 struct EnvelopeRequest {
     struct Refusal: Error {
         let status: HTTPResponse.Status

@@ -10,7 +10,7 @@ final class ByteBudget: Sendable {
 
     init(_ byteCount: Int) { remaining = Mutex(byteCount) }
 
-    /// Takes bytes from the budget. Returns `false` and takes none if too few remain.
+    /// Takes bytes from the budget. Returns `false` and takes nothing if too few bytes remain.
     func take(_ byteCount: Int) -> Bool {
         remaining.withLock { remaining in
             guard byteCount <= remaining else { return false }

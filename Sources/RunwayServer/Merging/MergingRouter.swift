@@ -25,7 +25,8 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
     private let router: Router<Context>
     private let items: ItemResponder<Context>
 
-    /// Adds the route for envelopes to a router. Middleware that was added to the router before also handles envelopes.
+    /// Adds the route for envelopes to a router. Middleware that was added to the router earlier also handles
+    /// envelopes.
     ///
     /// - Parameters:
     ///   - router: The app's router.

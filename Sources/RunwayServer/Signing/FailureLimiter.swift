@@ -4,8 +4,8 @@ import Synchronization
 /// Counts the failures of sources in a table of fixed size.
 ///
 /// Each source has one slot, chosen by its hash. If two sources share a slot, the slot belongs to the source that
-/// failed last. A flood from many addresses can therefore replace the counts of others, but the failures of one source
-/// never count for another.
+/// failed last. A flood from many addresses can therefore replace the counts of other sources, but the failures of one
+/// source never count for another source.
 final class FailureLimiter: Sendable {
     private struct Slot {
         var source = 0
@@ -42,7 +42,7 @@ final class FailureLimiter: Sendable {
 
     private func index(of hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(limits.maximumSources)) }
 
-    /// Returns the failures of a slot that have not yet expired. If the clock was set back, none remain.
+    /// Returns the failures of a slot that have not yet expired. If the clock was set back, all have expired.
     private func remaining(_ slot: Slot, _ now: UnixTime) -> Int {
         guard slot.time != .min, now.seconds >= slot.time else { return 0 }
         let (recovered, overflows) = Int(clamping: now.seconds - slot.time)

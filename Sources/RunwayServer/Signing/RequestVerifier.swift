@@ -198,7 +198,8 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Returns the description of an acceptable signature after a refusal, or `nil` if none would be accepted now.
+    /// Returns the description of an acceptable signature after a refusal, or `nil` if no signature would be accepted
+    /// now.
     func accepted(after refusal: SignatureRefusal, of request: HTTPRequest) async -> SignatureRequest? {
         guard ![.store, .tooManyFailures, .bodyTooLarge, .authority].contains(refusal.reason) else { return nil }
         // A salted digest cannot use a nonce of the server, so its caller has to wait.

@@ -30,7 +30,7 @@ public struct SignatureRules: Sendable {
     /// The rules for requests that have a salted digest, with or without a sealed key, instead of a signature. The
     /// default, `nil`, refuses digests.
     public var digests: DigestRules?
-    /// The settings for signing responses. The default, `nil`, signs none.
+    /// The settings for signing responses. The default, `nil`, signs no responses.
     public var responses: ResponseSigning?
     /// The limit on failures of one source, beyond which its requests are refused with 429. `nil` sets no limit, for
     /// load tests.

@@ -63,7 +63,7 @@ final class StoredUpload: Sendable {
         var record: UploadRecord
         var offset: Int
         var turn: UInt64 = 0
-        /// The channel of the request that is appending; `nil` if none is.
+        /// The channel of the request that is appending; `nil` if no request is appending.
         var channel: (any Channel)?
         /// Resumed when the request that is appending has ended.
         var waiters: [EventLoopPromise<Void>] = []
@@ -166,8 +166,8 @@ final class StoredUpload: Sendable {
 
     /// Sets the length of the upload.
     ///
-    /// - Throws: ``UploadProblem/inconsistentLength`` if the length differs from the one set before, or is less than
-    ///   the received bytes.
+    /// - Throws: ``UploadProblem/inconsistentLength`` if the length differs from the length that was set before, or is
+    ///   less than the number of received bytes.
     func setLength(_ length: Int?) throws(UploadProblem) {
         guard let length else { return }
         let isConsistent = state.withLock { state in

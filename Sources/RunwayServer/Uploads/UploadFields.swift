@@ -1,7 +1,7 @@
 import RunwayFormats
 
 extension UploadFields {
-    /// Returns the length of the whole upload that the request declares, or `nil` if it declares none.
+    /// Returns the length of the whole upload that the request declares, or `nil` if it declares no length.
     ///
     /// - Throws: ``UploadProblem/inconsistentLength`` if it declares two different lengths.
     func length(from offset: Int) throws(UploadProblem) -> Int? {

@@ -4,7 +4,7 @@ public struct UploadOwner: Sendable, Hashable {
     /// identified: otherwise, an upload would lose its owner when a login expires.
     public static let bearer = UploadOwner(name: nil)
 
-    /// An account that the app has identified. Its uploads are invisible to all others, and have their own share
+    /// An account that the app has identified. Its uploads are invisible to all other clients, and have their own share
     /// (``UploadLimits``).
     public static func account(_ name: String) -> UploadOwner { UploadOwner(name: name) }
 

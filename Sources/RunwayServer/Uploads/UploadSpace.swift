@@ -52,7 +52,7 @@ struct UploadSpace: Sendable {
         }
     }
 
-    /// Reserves received bytes. Returns `false` and reserves none if too few are left.
+    /// Reserves received bytes. Returns `false` and reserves nothing if too few bytes are left.
     mutating func reserve(_ byteCount: Int, of holders: [Holder]) -> Bool {
         guard hasRoom(for: byteCount, of: holders) else { return false }
         change(holders) { $0.byteCount += byteCount }

@@ -87,7 +87,7 @@ final class UploadStore: Sendable {
         return upload
     }
 
-    /// Reserves bytes for an upload. Returns `false` and reserves none if too few are left.
+    /// Reserves bytes for an upload. Returns `false` and reserves nothing if too few bytes are left.
     func reserve(_ byteCount: Int, for upload: StoredUpload) -> Bool {
         state.withLock { $0.space.reserve(byteCount, of: upload.holders) }
     }

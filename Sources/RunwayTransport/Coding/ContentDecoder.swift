@@ -34,7 +34,7 @@ final class ContentDecoder {
         var maximumByteCount = Int(clamping: Int64(64) << 30)
         /// The maximum ratio of decoded to coded bytes, after the first ``freeByteCount``. The default is 250.
         ///
-        /// Text and JSON seldom reach a ratio of 25. The maximum of gzip is 1032; Brotli and zstd have none.
+        /// Text and JSON seldom reach a ratio of 25. The maximum of gzip is 1032; Brotli and zstd have no maximum.
         var maximumRatio = 250
         /// The number of decoded bytes that are permitted at any ratio. The default is 1 MiB.
         var freeByteCount = 1 << 20

@@ -19,7 +19,7 @@ final class DialOperation {
     /// Whether the proxy forwards requests instead of opening a tunnel: most proxies open no tunnel for plain `http`
     /// (RFC 9112 §3.2.2).
     private let isForwarded: Bool
-    /// The host to dial: that of the origin or of a proxy.
+    /// The host to dial: the origin's host or the proxy's host.
     private let host: String
     private let port: Int
     /// The host's listed IPv4 addresses, which are looked up in addition to its name. On a network without IPv4,
@@ -216,7 +216,7 @@ extension DialOperation {
 }
 
 extension HostPlan {
-    /// Returns the plan with some addresses moved behind all others that have not failed recently.
+    /// Returns the plan with the `avoided` addresses behind all other addresses that have not failed recently.
     fileprivate func avoiding(_ avoided: Set<IPAddress>) -> HostPlan {
         guard let first = order.first, avoided.contains(first) else { return self }
         var plan = self
@@ -228,7 +228,6 @@ extension HostPlan {
 }
 
 extension Sequence where Element: Hashable {
-    /// Returns the elements without duplicates.
     fileprivate func uniqued() -> [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

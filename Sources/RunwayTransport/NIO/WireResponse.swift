@@ -43,7 +43,7 @@ struct WholeBody {
         self.decoder = decoder
         self.maximumByteCount = maximumByteCount
         guard let contentLength, contentLength > 0 else { return }
-        // The declared length is that of the coded body. The decoded size is checked as parts arrive.
+        // The declared length is the length of the coded body. The decoded size is checked as parts arrive.
         guard decoder == nil else { return }
         guard contentLength <= maximumByteCount else { throw BodyTooLarge(limit: maximumByteCount) }
         bytes.reserveCapacity(forPromised: contentLength)

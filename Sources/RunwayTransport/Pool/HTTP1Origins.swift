@@ -1,7 +1,7 @@
 import Runway
 import Synchronization
 
-/// The origins whose servers require HTTP/1.1 (RFC 9113 §7), and the dialer for them.
+/// The origins whose servers require HTTP/1.1 (RFC 9113 §7), and the dialer for these origins.
 final class HTTP1Origins: Sendable {
     /// The maximum number of stored origins. Beyond it, the least recently used one is evicted.
     static let maximumCount = 256

@@ -18,7 +18,7 @@ final class OriginPool: @unchecked Sendable {
     private let main: (@Sendable () -> OriginPool?)?
     /// Whether the pool avoids the addresses of the origin's main pool.
     var isSpare: Bool { main != nil }
-    /// Addresses that a new connection uses only if the host has no others.
+    /// Addresses that a new connection uses only if the host has no other addresses.
     var avoidedAddresses: Set<IPAddress> { main?()?.addressesInUse.withLock { $0 } ?? [] }
     /// Guards the addresses of the connections, which the spare pool reads from its own event loop.
     let addressesInUse = Mutex<Set<IPAddress>>([])

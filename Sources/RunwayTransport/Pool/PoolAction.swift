@@ -73,7 +73,7 @@ struct LostRequest: Equatable {
     static let maximumMoves = 3
 
     /// Whether the connection may have been closed by the server, or dropped by the network, before the request was
-    /// sent. Other connections that were idle for as long may be lost, too.
+    /// sent. Other connections that were idle for the same time may be lost, too.
     var isStale: Bool { wasReused && (isUnsent || !isUnprocessed) && !hasResponse }
 
     /// Whether the request may be sent on another connection.

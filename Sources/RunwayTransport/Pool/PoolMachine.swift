@@ -1,12 +1,12 @@
 import NIOCore
 import Runway
 
-/// Decides which request of one origin uses which connection. A state machine without I/O and clock.
+/// Decides which request of one origin uses which connection. It is a state machine without I/O and clock.
 ///
 /// Besides draining connections, there is at most one shared connection, which carries many requests at once. There are
 /// at most ``Limits/maximumConnections`` exclusive connections, which carry one request at a time, and as many draining
-/// ones. Requests wait for a free connection in order of arrival. Until the first connection shows which kind the
-/// server offers, only one dial runs at a time.
+/// ones. Requests wait for a free connection in order of arrival. Only one dial runs at a time until the first
+/// connection shows whether the server supports shared connections.
 ///
 /// Events must name a connection that the machine requested, and that was not closed. No event may follow
 /// ``shutDown()``.
@@ -102,7 +102,6 @@ struct PoolMachine {
 }
 
 extension PoolMachine {
-    /// Accepts a request to be sent.
     mutating func submit(_ request: RequestID, now: NIODeadline) -> PoolSubmission {
         if isShutDown { return .refuse(.shutDown) }
         // While a connection is free, no waiting request can use it, so the new request overtakes no other request.
@@ -180,7 +179,6 @@ extension PoolMachine {
         return [connect()]
     }
 
-    /// Records that a connection was established.
     mutating func connected(_ connection: ConnectionID, _ sharing: ConnectionSharing, now: NIODeadline) -> [PoolAction]
     {
         let index = index(of: connection)
@@ -288,7 +286,7 @@ extension PoolMachine {
         return index
     }
 
-    /// Returns the most recently used free connection, so that the others stay idle long enough to close.
+    /// Returns the most recently used free connection, so that the other connections stay idle long enough to close.
     private func freeConnection(isFresh: Bool = false) -> Int? {
         var best: Int?
         for index in connections.indices

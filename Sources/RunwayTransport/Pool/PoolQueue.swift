@@ -21,7 +21,6 @@ struct PoolQueue {
     var count: Int { waits.count }
     var firstDeadline: NIODeadline? { waits.values.lazy.map(\.deadline).min() }
 
-    /// Adds a request behind all others.
     mutating func append(_ request: RequestID, until deadline: NIODeadline) {
         waits[request] = Wait(deadline: deadline, needsFresh: false)
         order.append(request)

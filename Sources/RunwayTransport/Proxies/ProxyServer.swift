@@ -37,7 +37,7 @@ public struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
     public var host: String
     /// The port of the proxy.
     public var port: Int
-    /// The credentials for the proxy; `nil` if it needs none.
+    /// The credentials for the proxy; `nil` if the proxy needs no credentials.
     public var credentials: Credentials?
 
     /// Creates a proxy, by default without credentials. With an empty host, or a port outside 1 to 65535, calls through

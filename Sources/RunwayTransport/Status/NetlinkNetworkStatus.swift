@@ -106,8 +106,8 @@
         func status() throws -> NetworkStatus {
             var isWhole = false
             var table = RouteTable()
-            // A table that changes while it is read is read again, at most three times. A later change is reported
-            // anyway.
+            // A table that changes while it is read is read again, at most three times. The kernel reports later
+            // changes anyway.
             for _ in 0..<3 where !isWhole {
                 table = RouteTable()
                 isWhole = try read(NetlinkMessage.Kind.getLink, &table)

@@ -8,7 +8,8 @@ import Synchronization
 /// The preparation starts when this value is created, so that the policy is ready at the first dial, or soon after TCP
 /// has connected. Reading all roots of the system takes longer than anything else before a first call. If the system
 /// stores each root in a file named after its subject, only the needed roots are read; all are read if a server's root
-/// was not found, see ``readAllRoots()``. Sessions are not resumed, since NIOSSL does not support it for clients.
+/// was not found, see ``readAllRoots()``. Sessions are not resumed, since NIOSSL does not support resumption for
+/// clients.
 final class TLSPreparation: Sendable {
     typealias Make = @Sendable () throws -> TLSPolicy
 

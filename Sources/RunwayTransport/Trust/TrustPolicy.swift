@@ -36,8 +36,8 @@ public struct TrustPolicy: Sendable {
     public var clientIdentities: [ClientIdentity]
     /// Additional trust for development builds. The default is empty.
     public var developmentExceptions: [DevelopmentException]
-    /// Whether a release build accepts ``developmentExceptions``, for a command whose user requests one on the command
-    /// line.
+    /// Whether a release build accepts ``developmentExceptions``, for a command whose user requests an exception on the
+    /// command line.
     package var allowsExceptionsInReleaseBuilds = false
     /// Called with the result for each new connection to a host with pins, on a thread of the transport. It must not
     /// block. The default is `nil`.

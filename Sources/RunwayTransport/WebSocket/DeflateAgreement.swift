@@ -22,7 +22,7 @@ struct DeflateAgreement: Equatable {
         return text
     }
 
-    /// Parses the extension that the server accepted. Returns `nil` if it accepted none.
+    /// Parses the extension that the server accepted. Returns `nil` if it accepted no extension.
     ///
     /// - Parameters:
     ///   - fields: The values of `Sec-WebSocket-Extensions` in the response.

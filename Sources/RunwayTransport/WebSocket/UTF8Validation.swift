@@ -1,7 +1,7 @@
 /// Checks that bytes arriving in parts are valid UTF-8 (RFC 3629 §4).
 ///
-/// It refuses at the first byte that no valid text can contain there, including overlong forms, surrogates, and code
-/// points beyond U+10FFFF.
+/// It refuses at the first byte that no valid text can contain at that position, including overlong forms, surrogates,
+/// and code points beyond U+10FFFF.
 struct UTF8Validation: Equatable {
     /// The number of continuation bytes that the current character still needs.
     private var missingCount = 0

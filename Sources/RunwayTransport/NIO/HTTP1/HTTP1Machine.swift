@@ -36,7 +36,7 @@ struct HTTP1Machine {
 
     /// The progress of receiving the response.
     fileprivate enum Receiving {
-        /// No byte has arrived, or none since a 1xx response.
+        /// No byte has arrived yet, or no byte since a 1xx response.
         case awaited
         /// Part of a head has arrived.
         case begun

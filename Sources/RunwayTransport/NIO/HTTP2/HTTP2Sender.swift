@@ -84,7 +84,6 @@ extension HTTP2Sender {
         flushSoon()
     }
 
-    /// Ends a streamed body.
     func sendEnd(on stream: HTTP2Stream) {
         writeBody(ByteBuffer(), on: stream, isLast: true)
         stream.isPartDue = false

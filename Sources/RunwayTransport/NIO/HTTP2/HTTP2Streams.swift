@@ -61,7 +61,6 @@ final class HTTP2Streams {
 }
 
 extension HTTP2Streams {
-    /// Sends a request on a new stream.
     func send(_ exchange: Exchange, _ head: HPACKHeaders, on id: HTTP2StreamID, now: NIODeadline) {
         let stream = HTTP2Stream(id, exchange, window: windows.streamWindow, now: now)
         exchange.streamNumber = Int(id)
