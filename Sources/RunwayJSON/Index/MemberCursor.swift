@@ -1,7 +1,7 @@
 /// The position of successive lookups in one object. It speeds up lookups in document order.
 ///
 /// `passed` is a filter of the names before the cursor. If a name's bit is not set, no member before the cursor has the
-/// name, so its first member is at or after the cursor.
+/// name. The first member with that name is then at or after the cursor.
 struct MemberCursor {
     /// The index of the next member's value; 0 before the first member.
     private(set) var index = 0

@@ -11,7 +11,7 @@ struct NumberText<Digits: FixedWidthInteger & UnsignedInteger> {
     private(set) var digits: Digits = 0
     /// The power of ten by which `digits` are multiplied.
     private(set) var exponent = 0
-    /// Whether `digits` and `exponent` represent the number exactly; `false` if it has too many digits.
+    /// Whether `digits` and `exponent` represent the number exactly; `false` if the number has too many digits.
     private(set) var isExact = true
 
     /// Parses a number whose grammar was already checked.

@@ -42,7 +42,7 @@ public struct ActionLogQuotas: Sendable, Hashable {
 public struct ActionLogQuotaExceeded: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of a quota.
     public struct Quota: Sendable, Hashable, CustomStringConvertible {
-        /// The quota in one word, which never changes between releases.
+        /// The quota in one word. The word never changes between releases.
         public let description: String
 
         /// The quota of one installation.

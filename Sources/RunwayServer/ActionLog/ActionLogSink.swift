@@ -31,10 +31,10 @@ public struct ActionLogBatch: Sendable {
     /// The records in the order in which the client recorded them.
     public var records: [Record]
     /// The date of this attempt by the client's clock; `nil` if the client sent no date. The dates in the records come
-    /// from the same clock, so the difference to the date of receipt corrects them.
+    /// from the same clock, so the difference between this date and the date of receipt corrects them.
     public var sent: Date?
     /// The verified identity or the address of the sender; `nil` if it is unknown. ``ActionLogQuotas`` limit the bytes
-    /// of each source. It is not stored.
+    /// of each source. The source is not stored.
     public var source: String?
 
     /// Creates a batch, for example for tests of a custom sink.

@@ -19,7 +19,7 @@ import RunwayFormats
 public struct ChatProblem: HTTPResponseError, CustomStringConvertible {
     /// The reason why a request is refused.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
-        /// The reason in one word, which never changes between releases.
+        /// The reason in one word. The word never changes between releases.
         public let description: String
         let status: HTTPResponse.Status
         let title: String

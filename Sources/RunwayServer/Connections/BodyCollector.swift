@@ -56,8 +56,8 @@ public final class BodyCollector: Sendable {
 
     /// Receives a body completely.
     ///
-    /// - Throws: `NIOTooManyBytesError` if the body has more than `maximumByteCount` bytes. `HTTPResponseError` if it
-    ///   arrives too slowly (408), or if too many bytes are being received (503).
+    /// - Throws: `NIOTooManyBytesError` if the body has more than `maximumByteCount` bytes. `HTTPResponseError` if the
+    ///   body arrives too slowly (408), or if too many bytes of all bodies are being received (503).
     public func collect(_ body: RequestBody, upTo maximumByteCount: Int) async throws -> ByteBuffer {
         let collected = Collected()
         defer {

@@ -4,8 +4,8 @@ import Synchronization
 extension EventHub {
     /// Returns the present members of a topic in alphabetical order; empty without a grace period.
     ///
-    /// A member is present if it owns a live connection that follows the topic by name, or if its last one ended within
-    /// ``EventHubOptions/presenceGrace``.
+    /// A member is present if it owns a live connection that follows the topic by name, or if its last such connection
+    /// ended less than ``EventHubOptions/presenceGrace`` ago.
     ///
     /// Joining and leaving are published in the topic as events of type `presence`. A member joins when the replay of a
     /// connection has ended, and leaves when the grace period after the end of its last connection has passed. Events

@@ -4,16 +4,16 @@ import RunwayFormats
 ///
 /// The following limits are the same for every hub:
 ///
-/// - A connection may follow at most 1,000 topics; more are refused with 400. Fewer may fit in the head of the request:
-///   Hummingbird accepts 16 KiB over HTTP/2 by default.
-/// - An event has at most 1 MiB less 64 bytes of data. With its field name, this is the longest line that clients
-///   accept.
+/// - A connection may follow at most 1,000 topics; a request for more is refused with 400. The head of a request may
+///   have space for fewer topics: Hummingbird accepts 16 KiB over HTTP/2 by default.
+/// - The data of an event have at most 64 bytes less than 1 MiB. Together with the field name, this is the longest line
+///   that clients accept.
 /// - At most 10,000 events with 64 MiB of data may be pending; ``EventHub/publish(_:)`` throws for more. A single
-///   larger event is accepted if no other is pending.
+///   larger event is accepted if no other event is pending.
 /// - A write to a client may take 60 s before the client is disconnected. A read of the log may take 10 s before the
 ///   connection that needs it ends.
-/// - At most 100,000 members may be present through this process, counted once per topic, and one owner in at most
-///   1,000 topics. Further members are not published.
+/// - At most 100,000 members may be present through this process, counted once per topic. One owner may be present in
+///   at most 1,000 topics. Further members are not published.
 /// - A refusal has a `Retry-After` of at least 5 s, plus a random time of up to 5 s.
 public struct EventHubOptions: Sendable, Hashable {
     /// The maximum time for a read of the log. After it, the waiting connection ends; a new connection is refused with
@@ -103,6 +103,6 @@ public struct EventHubError: Error, Hashable, CustomStringConvertible {
     /// The event log cannot be read.
     public static let log = EventHubError(.log)
 
-    /// The error in one word, which never changes between releases.
+    /// The error in one word. The word never changes between releases.
     public var description: String { code.rawValue }
 }

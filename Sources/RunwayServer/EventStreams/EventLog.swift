@@ -80,7 +80,7 @@ public protocol EventLog: Sendable {
     /// - Parameters:
     ///   - offset: The offset after which the page begins.
     ///   - maximumCount: The maximum number of returned events.
-    /// - Returns: The events, and the offset of the first one, which is greater than `offset + 1` if the events before
-    ///   it were removed.
+    /// - Returns: The events, and the offset of the first one. If the events before the first one were removed, its
+    ///   offset is greater than `offset + 1`.
     func events(after offset: Int64, upTo maximumCount: Int) async throws -> (first: Int64, events: [PublishedEvent])
 }

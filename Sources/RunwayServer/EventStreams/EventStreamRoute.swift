@@ -164,8 +164,8 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
     }
 
     /// Returns the response to a change of topics: the offset from which the change applies, and the topics that the
-    /// client may not follow. These are named even if the change is refused, since the permission limits the connection
-    /// in any case.
+    /// client may not follow. These topics are named even if the change is refused, since the permission limits the
+    /// connection in any case.
     private func changed(
         _ status: HTTPResponse.Status = .ok, at offset: Int64? = nil, refused: Set<String> = []
     ) -> Response {
@@ -191,8 +191,8 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         return max(.seconds(1), min(.seconds(asked), hub.options.maximumHeartbeat))
     }
 
-    /// Returns the number of padding bytes that the client requests. Browsers cannot send the header field, so they use
-    /// the query.
+    /// Returns the number of padding bytes that the client requests. The number is in a header field or, for browsers,
+    /// which cannot send the field, in the query.
     private func padding(_ request: Request) -> Int {
         let asked = request.headers[.runwayPadding] ?? request.uri.queryParameters["padding"].map(String.init)
         return min(max(0, asked.flatMap { Int($0) } ?? 0), 8192)

@@ -92,7 +92,8 @@ struct Presence: Sendable {
     /// The time when the next member leaves; `nil` if all members have connections.
     var deadline: Duration? { leaving.first.flatMap { topics[$0.topic]?[$0.member]?.leaveTime } }
 
-    /// Records the topics of a connection that has received all missed events. They replace its previous topics.
+    /// Records the topics of a connection that has received all missed events. These topics replace the previous topics
+    /// of the connection.
     mutating func follow(_ topics: Set<String>, by connection: String, of member: String, at now: Duration) {
         let former = connections[connection]?.topics ?? []
         connections[connection] = (member, topics)

@@ -4,7 +4,8 @@ import Synchronization
 /// A log that several processes append to, each with a hub of the same name.
 ///
 /// Each hub delivers the events of all processes, in the order of the log. Offsets must become visible in ascending
-/// order. A database log must therefore take them from a row that is locked until the commit, not from a sequence.
+/// order. A log in a database must therefore take the offsets from a row that is locked until the commit, not from a
+/// sequence.
 public protocol SharedEventLog: EventLog {
     /// Sends a text to all processes that use the log, including this one. Delivery is not guaranteed.
     func signal(_ text: String) async throws

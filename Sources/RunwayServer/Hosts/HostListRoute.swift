@@ -22,8 +22,8 @@ public struct HostListRoute: Sendable {
     /// - Parameters:
     ///   - lifetime: The time for which apps may use the list before they fetch it again, at least one minute. The
     ///     default is one day.
-    ///   - hosts: Returns the addresses of every host, in order of preference. Called for every request. The response
-    ///     is 503 if it throws, or returns no host or a host without an address; apps then continue with their current
+    ///   - hosts: Returns the addresses of every host, in order of preference. Called for every request. If it throws,
+    ///     or returns no host or a host without an address, the response is 503, and apps continue with their current
     ///     list.
     public init(
         lifetime: Duration = .seconds(86_400), hosts: @escaping @Sendable () async throws -> [String: [String]]

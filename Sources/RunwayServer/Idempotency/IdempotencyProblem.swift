@@ -6,7 +6,7 @@ import RunwayFormats
 /// on.
 struct IdempotencyProblem: HTTPResponseError, CustomStringConvertible {
     struct Reason: Sendable, Hashable, CustomStringConvertible {
-        /// The reason in one word, which never changes between releases.
+        /// The reason in one word. The word never changes between releases.
         let description: String
         let status: HTTPResponse.Status
         let title: String

@@ -14,9 +14,9 @@ public protocol IdempotencyStore: Sendable {
     /// - If the key has no record, or only an expired one, it inserts a record with the token.
     /// - If the lease of a record has ended without a response, it replaces the record's token, so that the former
     ///   owner can no longer complete or release the record.
-    /// - If a lease ends more than one day after `now` plus `lease`, it is from before the clock was set back, and
-    ///   counts as ended. The implementation removes such claims before it throws ``IdempotencyStoreFull``, since their
-    ///   end is far away.
+    /// - If a lease ends more than one day after `now` plus `lease`, the lease began before the clock was set back, and
+    ///   counts as ended. The implementation removes claims with such leases before it throws ``IdempotencyStoreFull``,
+    ///   since their end is far away.
     ///
     /// - Parameters:
     ///   - key: The key of a principal.

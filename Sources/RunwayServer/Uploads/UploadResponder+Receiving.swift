@@ -227,7 +227,7 @@ struct UploadIntake: Sendable {
         }
     }
 
-    /// Removes the upload, which has become invalid, as the draft requires.
+    /// Removes the upload, as the draft requires for an upload that has become invalid.
     private func discard() async throws {
         let (store, upload) = (store, upload)
         // Ends the turn first: removing the upload closes the connection of an active turn, but the response needs the

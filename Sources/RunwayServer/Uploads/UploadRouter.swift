@@ -46,7 +46,7 @@ public struct UploadRouter<Base: HTTPResponderBuilder>: HTTPResponderBuilder
 where Base.Responder.Context: InterimResponseContext {
     /// Returns the owner of the upload that a request creates or continues.
     public typealias Owner = @Sendable (Request, Base.Responder.Context) async throws -> UploadOwner
-    /// Returns the source of a request, or `nil` if it counts towards no source's share.
+    /// Returns the source of a request, or `nil` if the request counts towards no source's share.
     public typealias Source = @Sendable (Request, Base.Responder.Context) -> String?
 
     private let base: Base

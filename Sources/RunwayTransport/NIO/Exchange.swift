@@ -147,7 +147,7 @@ extension Exchange {
         return connection == nil ? .notSent : .unknown
     }
 
-    /// Records the arrival of the first bytes of a response, which may be only part of its head.
+    /// Records that the first bytes of a response arrived. They may be only part of its head.
     func responseBegan() {
         hasResponse = true
         if meter.firstByte == nil { meter.firstByte = .now() }
@@ -327,7 +327,7 @@ extension Exchange {
         connection?.cancel(self)
     }
 
-    /// Handles a failure on the connection, which no longer carries the exchange.
+    /// Handles a failure on the connection. The connection no longer carries the exchange.
     func failed(_ error: any Error) { finish(failing: ExchangeFailure(cause: error, sending: sending)) }
 
     /// Ends the exchange with an error, unless it has already ended.

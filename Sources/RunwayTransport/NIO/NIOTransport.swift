@@ -164,7 +164,7 @@ final class PoolLease: Sendable {
     private let pools: OriginPools
     private let gauge: RequestGauge
 
-    /// Returns `nil` after the shutdown.
+    /// Starts to use a pool. Returns `nil` after the shutdown.
     ///
     /// - Parameters:
     ///   - isSpare: Whether to use the spare pool, which avoids the addresses of the origin's main pool. The default is

@@ -12,7 +12,7 @@ struct SilenceLimits {
     ///
     /// - Parameters:
     ///   - progress: The time when a byte was last written or read.
-    ///   - sent: The time when the whole request was sent; `nil` if it was not, or the response has begun.
+    ///   - sent: The time when the whole request was sent; `nil` if it is not sent yet, or the response has begun.
     func due(after progress: NIODeadline, awaitedSince sent: NIODeadline?) -> (due: NIODeadline, error: WireError) {
         let due = progress + idleTimeout
         guard let firstByteTimeout, let sent, sent + firstByteTimeout < due else { return (due, .silent) }

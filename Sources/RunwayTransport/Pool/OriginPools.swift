@@ -40,8 +40,8 @@ final class OriginPools: Sendable {
         self.http1 = http1
     }
 
-    /// Returns the pool of an origin for one exchange, which must later call ``leave(_:isSpare:)``. Returns `nil` after
-    /// the shutdown, or if the origin has no pool and `makesPool` is `false`.
+    /// Returns the pool of an origin for one exchange. The exchange must later call ``leave(_:isSpare:)``. Returns
+    /// `nil` after the shutdown, or if the origin has no pool and `makesPool` is `false`.
     func enter(_ origin: Origin, isSpare: Bool = false, makesPool: Bool = true) -> OriginPool? {
         let key = Key(origin: origin, isSpare: isSpare)
         let (pool, evicted) = state.withLock { state -> (OriginPool?, OriginPool?) in

@@ -59,7 +59,8 @@ struct LostRequest: Equatable {
     var hasResponse: Bool
     /// Whether the request's method is idempotent (RFC 9110 §9.2.2).
     var isIdempotent: Bool
-    /// Whether the server closed the connection because it requires HTTP/1.1. It may have processed the request.
+    /// Whether the server closed the connection because it requires HTTP/1.1. The server may have processed the
+    /// request.
     var requiresHTTP1 = false
     /// Whether the request's body can be sent again from its start.
     var isReplayable: Bool

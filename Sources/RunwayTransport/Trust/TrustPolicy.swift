@@ -24,11 +24,11 @@ public struct TrustPolicy: Sendable {
     public var roots: TransportConfiguration.Trust
     /// The minimum TLS version that is accepted. The default is TLS 1.2.
     public var minimumVersion: MinimumVersion
-    /// The pinned public keys of hosts. If a host has several sets, the certificate path must contain a key of each.
-    /// The default is empty.
+    /// The pinned public keys of hosts. If a host has several sets, the certificate path must contain a key of each
+    /// set. The default is empty.
     ///
     /// Pins need the package trait `Pins`, which is on by default; without it, a transport's initializer throws. On
-    /// Apple's systems, they also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system does not
+    /// Apple's systems, pins also need ``TransportConfiguration/Trust/certificates(pem:)``, since the system does not
     /// report the verified chain to SwiftNIO. `URLSessionTransport` can compare pins with the system's roots.
     public var pins: [PublicKeyPins]
     /// The client certificates and the hosts that receive them. If several match a host, the first one is used. The

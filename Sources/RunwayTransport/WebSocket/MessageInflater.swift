@@ -62,7 +62,7 @@ final class MessageInflater {
     ) throws(Failure) {
         var offset = 0
         while true {
-            // Reserves one byte beyond the limit, which shows that the message is too large.
+            // Reserves one byte beyond the limit. If it is written, the message is too large.
             let capacity = min(Self.pieceByteCount, room - output.count + 1)
             var (used, status) = (0, RUNWAY_INFLATE_FAILED)
             let piece = [UInt8](unsafeUninitializedCapacity: capacity) { target, count in

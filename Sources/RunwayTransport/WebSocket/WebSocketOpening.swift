@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import Runway
 
-/// One handshake, from the dial to the response, or on a stream of an open connection.
+/// One handshake: on a new connection, from the dial to the response, or on a stream of an open connection.
 ///
 /// Unchecked: every variable is read and written only on `eventLoop`. ``begin(_:)`` and ``cancel(_:)`` switch to it.
 final class WebSocketOpening: @unchecked Sendable {

@@ -288,7 +288,7 @@ extension HTTP1Machine {
 
 /// Ends the connection after a cancellation, an error, a close of the channel, or silence.
 extension HTTP1Machine {
-    /// Cancels a request. Returns whether to close the connection, since it carries the request.
+    /// Cancels a request. Returns `true` if the connection carries the request and must therefore be closed.
     mutating func cancel(_ request: RequestID) -> Bool {
         guard inFlight(request) != nil else { return false }
         state = .closed(.closed)
@@ -350,7 +350,7 @@ extension HTTP1Machine.InFlightRequest {
         }
     }
 
-    /// The time when the whole request was sent; `nil` if it was not, or the response has begun.
+    /// The time when the whole request was sent; `nil` if it is not sent yet, or the response has begun.
     fileprivate var awaitedSince: NIODeadline? {
         if case (.sent(let instant), .awaited) = (sending, receiving) { instant } else { nil }
     }

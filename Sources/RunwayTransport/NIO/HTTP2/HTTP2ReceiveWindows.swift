@@ -93,7 +93,7 @@ extension HTTP2ReceiveWindows {
     /// Whether the server cannot send until a reader consumes bytes, so that it does not count as silent.
     var isHeldByReaders: Bool { unread.isHeld && connectionWindowLeft < Self.frameByteCount }
 
-    /// Records the size of the connection's window by NIO's handler, which received bytes have reduced.
+    /// Records the size of the connection's window, as NIO's handler counts it after received bytes have reduced it.
     func connectionChanged(counted: Int) {
         connectionWindowLeft = counted + (uncounted[.rootStream] ?? 0)
         openConnection()

@@ -1,7 +1,7 @@
 import NIOHTTP2
 
 extension NIOHTTP2Handler {
-    /// Creates the handler of a client, which sends the client's settings.
+    /// Creates the handler of a client. The handler sends the client's settings.
     ///
     /// - Parameters:
     ///   - settings: The settings of the transport.
