@@ -122,9 +122,9 @@ public final class EventHub: Sendable {
     /// Stores an event and sends it to the clients that follow its topic.
     ///
     /// - Returns: The offset of the event.
-    /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending`` if no client receives the event.
-    ///   Otherwise the error of the log; the event may nevertheless be stored and sent, for example if the connection
-    ///   to a database was lost during the commit.
+    /// - Throws: ``EventHubError/invalidEvent`` or ``EventHubError/tooManyPending``; no client then receives the event.
+    ///   Throws the error of the log otherwise; the event may nevertheless be stored and sent, for example if the
+    ///   connection to a database was lost during the commit.
     @discardableResult
     public func publish(_ event: PublishedEvent) async throws -> Int64 {
         let byteCount = event.data.utf8.count

@@ -14,8 +14,8 @@ public import RunwaySignatures
 /// field names no known algorithm.
 ///
 /// A refusal is signed if the signature or digest of its request is authentic, for example after a replay or with a
-/// wrong clock; otherwise, anyone could make the server sign. If a handler throws an error, the signed response is that
-/// of the error, or a 500 without a body.
+/// wrong clock; otherwise, anyone could make the server sign. If a handler throws an error, the error's own response or
+/// a 500 without a body is signed.
 ///
 /// Not signed are other refusals, bodies with a declared length above ``maximumBodyByteCount``, and ``streams``. A
 /// client that requires signatures refuses these. `Date` and `Server`, which Hummingbird adds later, cannot be covered.
