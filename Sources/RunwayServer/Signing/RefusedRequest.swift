@@ -16,7 +16,7 @@ public import RunwaySignatures
 /// - `acceptedUntil`, in a signed refusal (``SignatureRules/responses``): the last moment at which a copy of the
 ///   request can be accepted. It is absent if no copy can have been accepted or can be accepted later.
 /// - `detail`: the precise reason. Only with ``SignatureRules/explainsRefusals``.
-/// - `signatureBase`: those lines of the server's signature base that can be computed from the request, or the canonical
+/// - `signatureBase`: the lines of the server's signature base that can be computed from the request, or the canonical
 ///   lines of a salted digest. Only with ``SignatureRules/explainsRefusals``.
 ///
 /// `Accept-Signature` describes an acceptable signature (RFC 9421 §5). A request with a key that is unknown, revoked or
