@@ -101,7 +101,7 @@ extension Interceptor {
     public func beforeLanding(
         _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?
     ) {}
-    /// Returns `true`, so the success lands: the default implementation.
+    /// Returns `true`, so that the success lands.
     public func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         true
     }

@@ -206,7 +206,7 @@ extension Endpoint {
     public func validate() {}
     /// Accepts all responses: the default implementation.
     public func validate(response: RawData) {}
-    /// Returns `true`, so the success lands: the default implementation.
+    /// Returns `true`, so that the success lands.
     public func beforeSuccess(_ rawData: RawData) -> Bool { true }
     /// Returns `true`, so the failure lands: the default implementation.
     public func beforeFailure(_ error: NetworkError) -> Bool { true }

@@ -39,8 +39,8 @@ struct ConsoleParts {
 
     init(for console: Console) { self.console = console }
 
-    /// Writes the complete characters. A terminal receives UTF-8 text with its control characters escaped; a file or
-    /// pipe receives the bytes unchanged.
+    /// Writes a part of the output. A terminal receives the characters that are complete so far, as UTF-8 with control
+    /// characters escaped; an incomplete one waits for the next part. A file or pipe receives the bytes unchanged.
     ///
     /// - Throws: The errors of `Console.write`.
     mutating func write(_ part: [UInt8]) throws {

@@ -46,7 +46,7 @@ public final class ResponseCache: Sendable {
     private let sequence = Atomic<UInt64>(0)
 
     struct State {
-        /// The responses stored by a time to live or until evicted.
+        /// The responses that are stored for their time to live, or without a time limit until they are evicted.
         var entries: ValuesByKind<CacheKind, CacheKey, TimeToLiveResponse>
         /// The responses stored by the rules of HTTP caching.
         var targets: ValuesByKind<CacheKind, HTTPCacheURI, HTTPCacheTarget>

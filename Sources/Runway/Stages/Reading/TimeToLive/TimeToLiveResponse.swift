@@ -2,7 +2,8 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// A response stored by a time to live or until evicted. Its service and its endpoint have accepted it.
+/// A response that is stored for its time to live, or without a time limit until it is evicted. Its service and its
+/// endpoint have accepted it.
 ///
 /// All users share its bytes and, for a JSON body, its index. The index is built only once.
 final class TimeToLiveResponse: Sendable {
