@@ -1,5 +1,5 @@
-/// A dictionary, with typed constants as keys, that holds the values that one view shows. The view can be, for example, a
-/// row, a map pin or a screen.
+/// A dictionary, with typed constants as keys, that holds the values that one view shows. The view can be, for example,
+/// a row, a map pin or a screen.
 ///
 /// ```swift
 /// var row = ViewData()

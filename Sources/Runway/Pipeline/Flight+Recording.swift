@@ -47,8 +47,8 @@ extension Flight {
         recorder.changeAttempt(request?.attempt) { $0.wire = wire }
     }
 
-    /// Replaces the secrets of the call, and other texts that the layer redacts, in a URL. The argument may also be only a
-    /// query that begins with its question mark.
+    /// Replaces the secrets of the call, and other texts that the layer redacts, in a URL. The argument may also be
+    /// only a query that begins with its question mark.
     package func redacted(url: String) -> String { recorder.redacted(url: url) }
 
     /// Returns header fields without the secrets of the call and the values that the layer redacts.

@@ -218,8 +218,8 @@ extension FlightRecorder {
         }
     }
 
-    /// Replaces the secrets of the call, and other texts that the layer redacts, in a URL. The argument may also be only a
-    /// query that begins with its question mark.
+    /// Replaces the secrets of the call, and other texts that the layer redacts, in a URL. The argument may also be
+    /// only a query that begins with its question mark.
     func redacted(url: String) -> String {
         let secrets = state.withLock { redaction.hidden($0.secrets) }
         return redaction.redacted(url: secrets.masked(url))

@@ -59,8 +59,8 @@ public protocol Credentials: Sendable {
     ///
     /// By default this is `true` for ``NetworkError/Kind/needsLogin``, ``NetworkError/Kind/needsAccessToken``, an error
     /// in the service's envelope, and a status of 400 to 499. It is `false` if the status is 408, 425, 429, or at
-    /// least 500. It is also `false` for an error of the step ``FlightStep/signing``, because such an error concerns the
-    /// key of the device.
+    /// least 500. It is also `false` for an error of the step ``FlightStep/signing``, because such an error concerns
+    /// the key of the device.
     func isRefusal(_ error: any Error) -> Bool
 }
 
