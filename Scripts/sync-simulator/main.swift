@@ -1,0 +1,64 @@
+import Foundation
+import RunwaySyncSimulator
+
+// Runs seeds, or planted mistakes. See Scripts/sync-simulator.sh.
+
+let eventCount = 60
+
+func events(_ seed: UInt64) -> [SimulatedEvent] { SimulatedEvent.list(seed: seed, count: eventCount, devices: 3) }
+
+/// Runs seeds, and prints those that fail with what is left of their events.
+func run(seeds: ClosedRange<UInt64>, printsTraces: Bool) throws -> Bool {
+    var (steps, transactions, failures) = (0, Int64(0), 0)
+    var reached: Set<Place> = []
+    for seed in seeds {
+        let outcome = try Simulation.run(seed: seed, events(seed))
+        steps += outcome.stepCount
+        transactions += outcome.transactionCount
+        reached.formUnion(outcome.places)
+        if printsTraces { print(seed, outcome.trace) }
+        guard let failure = outcome.failure else { continue }
+        failures += 1
+        print("seed \(seed): \(failure)")
+        if failures > 3 { continue }
+        let few = try Simulation.shrink(seed: seed, events(seed))
+        for event in few { print("  " + "\(event)".replacing("RunwaySyncSimulator.SimulatedEvent.", with: "")) }
+        print("  \(try Simulation.run(seed: seed, few).failure ?? "")")
+    }
+    let missing = Place.allCases.filter { !reached.contains($0) }.map(\.rawValue)
+    print("\(seeds.count) seeds, \(steps) steps, \(transactions) transactions, \(failures) failed; not reached: \(missing)")
+    return failures == 0 && missing.isEmpty
+}
+
+/// Finds each planted mistake within 1,000 seeds, and shrinks the run that found it.
+func findPlanted() throws -> Bool {
+    var isComplete = true
+    for bug in PlantedBug.allCases {
+        var best: (seed: UInt64, count: Int)?
+        for seed in UInt64(1)...1_000 {
+            guard try Simulation.run(seed: seed, events(seed), bug: bug).failure != nil else { continue }
+            let few = try Simulation.shrink(seed: seed, events(seed), bug: bug)
+            if few.count < best?.count ?? .max { best = (seed, few.count) }
+            if few.count <= 12 { break }
+        }
+        print("\(bug.rawValue):", best.map { "seed \($0.seed), \($0.count) events" } ?? "not found")
+        isComplete = isComplete && best.map { $0.count <= 12 } ?? false
+    }
+    return isComplete
+}
+
+let arguments = CommandLine.arguments.dropFirst()
+func show(seed: UInt64) throws -> Bool {
+    let few = try Simulation.shrink(seed: seed, events(seed))
+    Simulation.prints = true
+    print(try Simulation.run(seed: seed, few).failure ?? "")
+    return true
+}
+let isDone =
+    switch arguments.first {
+    case "planted": try findPlanted()
+    case "show": try show(seed: UInt64(arguments.last!)!)
+    case "traces": try run(seeds: 1...100, printsTraces: true)
+    case let text: try run(seeds: 1...(text.flatMap { UInt64($0) } ?? 500), printsTraces: false)
+    }
+exit(isDone ? 0 : 1)

@@ -1,0 +1,140 @@
+/// The tables of one space on a device, inside one transaction.
+///
+/// As a ``RowSource`` it reads *confirmed* rows: those of the log up to the cursor. The app reads and writes *shown*
+/// rows: confirmed rows with the pending transactions of this device on top (rule 5).
+package protocol DeviceStore: RowSource {
+    var state: DeviceState { get throws }
+    mutating func setState(_ state: DeviceState) throws
+    mutating func setRow(_ key: RowKey, _ row: Row) throws
+
+    /// Returns the values that the app sees; `nil` if the row is not there.
+    func shown(_ key: RowKey) throws -> Columns<SyncValue>?
+    /// Shows values, or removes the row. The change must not be captured (rule 1).
+    mutating func show(_ key: RowKey, _ values: Columns<SyncValue>?) throws
+    /// The rows that pending transactions change.
+    var previewed: Set<RowKey> { get throws }
+    mutating func setPreviewed(_ keys: Set<RowKey>) throws
+
+    /// Returns the captured writes of the app that are not sealed yet, oldest first (rule 1).
+    func captured() throws -> [CapturedTransaction]
+    mutating func removeCaptured() throws
+
+    /// Returns the sealed transactions of this device, in the order of their sequence numbers.
+    func outgoing() throws -> [Outgoing]
+    /// Inserts or replaces the transaction with this sequence number.
+    mutating func put(_ outgoing: Outgoing) throws
+    mutating func remove(outgoing sequence: Int64) throws
+
+    /// Returns a row of the snapshot that is being read; ``Row/absent`` if it has none (rule 11).
+    func staged(_ key: RowKey) throws -> Row
+    mutating func stage(_ key: RowKey, _ row: Row) throws
+    mutating func removeStaged() throws
+    /// Makes the staged rows the confirmed ones, removes all others, and shows them.
+    mutating func adoptStaged() throws
+}
+
+/// The small facts of a device in one space, which one row holds.
+package struct DeviceState: Hashable, Sendable {
+    /// The id of this device in this space. A new one begins a chain of its own (rule 12).
+    package var device: Identifier
+    /// The last sealed operation.
+    package var end = ChainEnd()
+    /// The last operation that the server acknowledged under this id.
+    package internal(set) var acknowledged = ChainEnd()
+    package var cursor = Cursor.none
+    /// The parts of the next log entry that have come (rule 9).
+    package var parts: [LogPart] = []
+    package var clock = HybridClock()
+    /// The last sequence number of an outgoing transaction.
+    package var sequence: Int64 = 0
+    /// The snapshot that is being read; `nil` if there is none.
+    package var snapshot: SnapshotProgress?
+    /// Whether the device lost its right to the space (rule 13).
+    package var isRevoked = false
+
+    package init(device: Identifier) { self.device = device }
+
+    /// Returns the time for a write of the app, read in its transaction.
+    ///
+    /// - Parameter milliseconds: The reading of the system's clock.
+    package mutating func timeOfWrite(at milliseconds: Int64) -> HybridTime { clock.tick(at: milliseconds) }
+}
+
+/// A snapshot that is being read (rule 11).
+package enum SnapshotProgress: Hashable, Sendable {
+    /// Pages of rows come; nothing yet if `start` is `nil`.
+    case rows(start: Cursor?, after: RowKey?, decided: Set<Identifier>)
+    /// All rows have come; the log up to `end` is applied to them.
+    case log(cursor: Cursor, end: Int64, decided: Set<Identifier>)
+}
+
+/// A write of the app as triggers captured it (rule 1).
+package struct CapturedTransaction: Hashable, Sendable {
+    package let time: HybridTime
+    /// The first change of each row.
+    package private(set) var rows: [Change] = []
+    private var keys: Set<RowKey> = []
+    private var byteCount = 0
+
+    package struct Change: Hashable, Sendable {
+        package let key: RowKey
+        /// The values before the transaction; `nil` if the row was not there.
+        package let before: Columns<SyncValue>?
+    }
+
+    package init(time: HybridTime) { self.time = time }
+
+    /// Captures a change. Only the first one of a row counts for what changed, all for the size.
+    ///
+    /// - Parameter byteCount: The size of the new values.
+    /// - Throws: ``TransactionTooLarge``, which the app's write throws.
+    package mutating func capture(
+        _ key: RowKey, before: Columns<SyncValue>?, byteCount: Int
+    ) throws(TransactionTooLarge) {
+        if keys.insert(key).inserted { rows.append(Change(key: key, before: before)) }
+        self.byteCount += byteCount
+        if rows.count > Transaction.maximumOperations || self.byteCount > Transaction.maximumBytes {
+            throw TransactionTooLarge()
+        }
+    }
+}
+
+/// A write of the app has more than 5,000 rows, or more than 4 MiB (rule 1).
+package struct TransactionTooLarge: Error {}
+
+/// A sealed transaction on its device.
+package struct Outgoing: Hashable, Sendable {
+    /// The order of sealing, which renumbering does not change.
+    package let sequence: Int64
+    /// The sequence number of the first transaction in its packet.
+    package var packet: Int64
+    package var transaction: Transaction
+    package var status = Status.waiting
+    /// Whether the log has shown that the server decided on it (rule 3).
+    package var isSettled = false
+    /// The reason for which a void is sent in its place; `nil` if there is none (rules 3 and 19).
+    package var withdrawal: Refusal?
+
+    package enum Status: Hashable, Sendable {
+        /// No verdict has come.
+        case waiting
+        case decided(Verdict, at: HybridTime)
+    }
+
+    package var verdict: Verdict? {
+        if case .decided(let verdict, _) = status { verdict } else { nil }
+    }
+
+    /// The transaction as it is sent.
+    var sent: Transaction {
+        var sent = transaction
+        if withdrawal != nil { sent.operations = sent.operations.map { Operation(id: $0.id, action: .void) } }
+        return sent
+    }
+
+    /// Whether the app sees the transaction on top of confirmed rows up to a cursor (rules 3 and 5).
+    func isShown(at cursor: Cursor) -> Bool {
+        if isSettled || withdrawal != nil { return false }
+        return verdict.map { $0.refusal == nil && $0.number > cursor.number } ?? true
+    }
+}

@@ -1,0 +1,118 @@
+extension SyncDevice {
+    enum PageOutcome {
+        case applied
+        /// The page does not continue what the device has.
+        case stalled
+        /// Another device uses the same id.
+        case forked
+        /// The end of the snapshot is in a history that the server lost.
+        case beginAgain
+    }
+
+    /// Returns the request that brings the next rows or entries.
+    func nextPull(in store: some DeviceStore) throws -> SyncRequest {
+        let state = try store.state
+        switch state.snapshot {
+        case .rows(let start, let after, _):
+            let pending = start == nil ? try named(in: store) : []
+            return .snapshot(SnapshotRequest(device: state.device, start: start, after: after, pending: pending))
+        case .log(let cursor, _, _):
+            return .pull(PullRequest(device: state.device, cursor: cursor, offset: state.received))
+        case nil:
+            return .pull(PullRequest(device: state.device, cursor: state.cursor, offset: state.received))
+        }
+    }
+
+    /// Applies a page of the log to the confirmed or staged rows, and shows it (rules 5, 9 and 11).
+    func apply(
+        _ page: LogPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
+    ) throws -> PageOutcome {
+        var changed: Set<RowKey> = []
+        var outcome = PageOutcome.applied
+        for part in page.parts {
+            var state = try store.state
+            let isOther = state.parts.first.map { $0.entry.tag != part.entry.tag } ?? false
+            if part.entry.number != state.nextNumber || part.offset != state.received || isOther {
+                state.parts = []
+                try store.setState(state)
+                outcome = .stalled
+                break
+            }
+            state.parts.append(part)
+            try store.setState(state)
+            if !part.isLast { continue }
+            if try isForeign(part.entry, in: store) {
+                outcome = .forked
+                break
+            }
+            for part in state.parts {
+                for change in part.entry.changes {
+                    try apply(change, number: part.entry.number, in: &store)
+                    changed.insert(change.key)
+                }
+            }
+            try advance(past: part.entry, epoch: page.epoch, in: &store)
+        }
+        if case .log(let cursor, let end, let decided) = try store.state.snapshot {
+            if cursor.number >= end { try adopt(cursor, decided: decided, in: &store, using: &random) }
+            if cursor.number < end, page.parts.isEmpty { outcome = .beginAgain }
+        } else {
+            try refresh(changed, in: &store)
+        }
+        return outcome
+    }
+
+    /// Whether another device made this entry under the id of this one.
+    private func isForeign(_ entry: LogEntry, in store: some DeviceStore) throws -> Bool {
+        let state = try store.state
+        guard entry.device == state.device else { return false }
+        return try !store.outgoing().contains { $0.transaction.id == entry.transaction }
+    }
+
+    private func apply(_ change: RowChange, number: Int64, in store: inout some DeviceStore) throws {
+        var state = try store.state
+        for (_, cell) in change.columns { state.clock.receive(cell.stamp.time) }
+        try store.setState(state)
+        if state.snapshot == nil {
+            var row = try store.row(change.key)
+            row.apply(change, number: number)
+            try store.setRow(change.key, row)
+        } else {
+            // Repeats what the page has already: at the end of the snapshot the row is the same.
+            var row = try store.staged(change.key)
+            row.apply(change, number: number)
+            try store.stage(change.key, row)
+        }
+    }
+
+    /// Moves the cursor past an entry, and settles what the server has decided on (rule 3).
+    private func advance(past entry: LogEntry, epoch: Identifier, in store: inout some DeviceStore) throws {
+        var state = try store.state
+        let cursor = Cursor(epoch: epoch, number: entry.number, tag: entry.tag)
+        let settled = try store.outgoing().filter { outgoing in
+            let isEarlier = entry.device == state.device && outgoing.transaction.number <= entry.end.number
+            return !outgoing.isSettled && (outgoing.transaction.id == entry.transaction || isEarlier)
+        }
+        state.parts = []
+        if case .log(_, let end, let decided) = state.snapshot {
+            state.snapshot = .log(cursor: cursor, end: end, decided: decided.union(settled.map(\.transaction.id)))
+        } else {
+            state.cursor = cursor
+            for var outgoing in settled {
+                outgoing.isSettled = true
+                try store.put(outgoing)
+            }
+        }
+        try store.setState(state)
+    }
+}
+
+extension DeviceState {
+    /// The number of changes of the next entry that have come.
+    fileprivate var received: Int { parts.reduce(0) { $0 + $1.entry.changes.count } }
+
+    /// The number of the next entry.
+    fileprivate var nextNumber: Int64 {
+        if case .log(let cursor, _, _) = snapshot { cursor.number + 1 } else { cursor.number + 1 }
+    }
+}

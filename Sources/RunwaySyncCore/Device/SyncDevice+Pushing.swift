@@ -1,0 +1,76 @@
+extension SyncDevice {
+    /// Returns the oldest packet that waits for its verdicts, always the same until they come (rule 1).
+    func nextPacket(in store: some DeviceStore) throws -> Packet? {
+        let waiting = try store.outgoing().filter { $0.status == .waiting }
+        guard let first = waiting.first else { return nil }
+        let transactions = waiting.prefix { $0.packet == first.packet }.map(\.sent)
+        return Packet(device: try store.state.device, transactions: transactions)
+    }
+
+    /// Records the verdicts on the packet that was pushed. Each stays on the device until it is in the log (rule 3).
+    func record(_ verdicts: [Verdict], at now: Int64, in store: inout some DeviceStore) throws -> [Effect] {
+        guard let packet = try nextPacket(in: store), packet.transactions.count == verdicts.count else { return [] }
+        var effects: [Effect] = []
+        var state = try store.state
+        for (var outgoing, verdict) in zip(try store.outgoing().filter { $0.status == .waiting }, verdicts) {
+            outgoing.status = .decided(verdict, at: HybridTime(milliseconds: now))
+            state.acknowledged = outgoing.transaction.end
+            if let refusal = verdict.refusal {
+                effects.append(.refused(outgoing.transaction, outgoing.withdrawal ?? refusal))
+            } else {
+                // It had arrived before the void did.
+                outgoing.withdrawal = nil
+            }
+            try store.put(outgoing)
+            if case .conflict = verdict { effects.append(.met(outgoing.transaction)) }
+        }
+        try store.setState(state)
+        try prune(at: now, in: &store)
+        try refresh(in: &store)
+        return effects
+    }
+
+    /// The space of acknowledged transactions that a device holds for a server that was restored (rule 12).
+    private static let retainedBytes = 16 << 20
+    /// The time for which it holds them: 30 days, in milliseconds.
+    private static let retainedTime: Int64 = 30 * 86_400_000
+
+    /// Removes acknowledged transactions that are too old, or too large together. Refused ones stay.
+    private func prune(at now: Int64, in store: inout some DeviceStore) throws {
+        let cursor = try store.state.cursor
+        var bytes = 0
+        for outgoing in try store.outgoing().reversed() {
+            guard case .decided(let verdict, let time) = outgoing.status, verdict.refusal == nil else { continue }
+            bytes += outgoing.transaction.byteCount
+            let isOld = bytes > Self.retainedBytes || now - time.milliseconds > Self.retainedTime
+            if isOld, !outgoing.isShown(at: cursor) { try store.remove(outgoing: outgoing.sequence) }
+        }
+    }
+
+    /// Divides the packet that waits into smaller ones, or withdraws its only transaction.
+    func divide(by count: Int, because refusal: Refusal, in store: inout some DeviceStore) throws {
+        guard let packet = try nextPacket(in: store) else { return }
+        let waiting = try store.outgoing().filter { $0.status == .waiting }.prefix(packet.transactions.count)
+        if waiting.count == 1 {
+            try withdraw(packet.transactions[0].id, because: refusal, in: &store)
+            return
+        }
+        let size = (waiting.count - 1) / count + 1
+        for (index, var outgoing) in waiting.enumerated() {
+            outgoing.packet = waiting[waiting.startIndex + index / size * size].sequence
+            try store.put(outgoing)
+        }
+    }
+
+    /// Sends a void under the number and id of a transaction, so that its successors are no gap (rules 3 and 19).
+    ///
+    /// The verdict shows whether the transaction had arrived before.
+    /// Does nothing if a verdict has come already.
+    func withdraw(_ transaction: Identifier, because refusal: Refusal, in store: inout some DeviceStore) throws {
+        let found = try store.outgoing().first { $0.transaction.id == transaction && $0.status == .waiting }
+        guard var outgoing = found else { return }
+        outgoing.withdrawal = refusal
+        try store.put(outgoing)
+        try refresh(in: &store)
+    }
+}

@@ -1,0 +1,35 @@
+extension SyncDevice {
+    /// Removes all rows of a space that the device may not see any more (rule 13). What was not sent is refused.
+    ///
+    /// - Parameter decisions: The verdicts that the server had made before.
+    func evict(_ decisions: [Decision], in store: inout some DeviceStore) throws -> [Effect] {
+        var state = try store.state
+        (state.isRevoked, state.snapshot, state.parts) = (true, nil, [])
+        try store.setState(state)
+        var effects: [Effect] = []
+        for var outgoing in try store.outgoing() {
+            if outgoing.verdict == nil {
+                let verdict = decisions.first { $0.transaction == outgoing.transaction.id }?.verdict
+                outgoing.status = .decided(
+                    verdict ?? .refused(.revoked, head: state.cursor.number), at: state.clock.last)
+                if let refusal = outgoing.verdict?.refusal { effects.append(.refused(outgoing.transaction, refusal)) }
+            }
+            outgoing.isSettled = true
+            try store.put(outgoing)
+        }
+        try store.removeStaged()
+        try store.adoptStaged()
+        try store.setPreviewed([])
+        return effects
+    }
+
+    /// Reads all rows after the device got its right back, under a new id.
+    func readmit(in store: inout some DeviceStore, using random: inout some RandomNumberGenerator) throws {
+        var state = try store.state
+        guard state.isRevoked else { return }
+        (state.isRevoked, state.cursor) = (false, .none)
+        try store.setState(state)
+        try renumber(resending: [], in: &store, using: &random)
+        try beginSnapshot(in: &store)
+    }
+}

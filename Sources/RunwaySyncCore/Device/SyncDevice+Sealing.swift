@@ -1,0 +1,118 @@
+extension SyncDevice {
+    /// The number of unsealed transactions before which a write seals (rule 1).
+    package static let unsealedLimit = 200
+
+    /// Seals the captured writes into packets: finds what they changed, and fixes their basis (rule 1).
+    ///
+    /// The shell calls it before a migration, before and after a batch, and when ``unsealedLimit`` is reached. Pages and
+    /// pushes call it themselves.
+    package func seal(
+        at now: Int64, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
+    ) throws {
+        let captured = try store.captured()
+        if captured.isEmpty { return }
+        let former = try store.state.sequence
+        var merger = try preview(store)
+        for (transaction, after) in zip(captured, try Self.valuesAfter(captured, in: store)) {
+            let actions = try zip(transaction.rows, after).compactMap { change, after in
+                try action(on: change.key, from: change.before, to: after, life: merger.row(change.key, over: store))
+            }
+            if actions.isEmpty { continue }
+            let operations = actions.map { Operation(id: .version7(at: now, using: &random), action: $0) }
+            try enqueue(operations, time: transaction.time, packetAfter: former, previewedBy: &merger, in: &store)
+        }
+        try store.removeCaptured()
+        try store.setPreviewed(Set(merger.rows.keys))
+    }
+
+    /// Updates all rows that match, as one operation (rule 14). The shell captures no row of it.
+    package func updateAll(
+        _ batch: BatchUpdate, at now: Int64, in store: inout some DeviceStore,
+        using random: inout some RandomNumberGenerator
+    ) throws {
+        try seal(at: now, in: &store, using: &random)
+        var state = try store.state
+        let time = state.timeOfWrite(at: now)
+        try store.setState(state)
+        var merger = try preview(store)
+        let operation = Operation(id: .version7(at: now, using: &random), action: .batch(batch))
+        try enqueue([operation], time: time, packetAfter: state.sequence, previewedBy: &merger, in: &store)
+        try refresh(in: &store)
+    }
+
+    private func enqueue(
+        _ operations: [Operation], time: HybridTime, packetAfter former: Int64, previewedBy merger: inout Merger,
+        in store: inout some DeviceStore
+    ) throws {
+        var state = try store.state
+        let transaction = Transaction(
+            number: state.end.number + 1, previous: state.end.operation, time: time, basis: state.cursor.basis,
+            operations: operations)
+        try preview(transaction, by: &merger, over: store)
+        state.end = transaction.end
+        state.sequence += 1
+        let offset = (state.sequence - former - 1) % Int64(max(packetLimit, 1))
+        try store.put(Outgoing(sequence: state.sequence, packet: state.sequence - offset, transaction: transaction))
+        try store.setState(state)
+    }
+
+    /// Returns the values of each captured row after its transaction: those before the next one, or the shown ones.
+    private static func valuesAfter(
+        _ captured: [CapturedTransaction], in store: some DeviceStore
+    ) throws -> [[Columns<SyncValue>?]] {
+        var later: [RowKey: Columns<SyncValue>?] = [:]
+        let reversed = try captured.reversed().map { transaction in
+            let values = try transaction.rows.map { try later[$0.key] ?? store.shown($0.key) }
+            for change in transaction.rows { later[change.key] = .some(change.before) }
+            return values
+        }
+        return reversed.reversed()
+    }
+
+    private func action(
+        on key: RowKey, from before: Columns<SyncValue>?, to after: Columns<SyncValue>?, life row: Row
+    ) -> Operation.Action? {
+        switch (before, after) {
+        case (nil, nil): return nil
+        case (nil, let after?): return .insert(key, life: row.lifeOfInsert, after)
+        case (_?, nil): return .delete(key, life: row.lifeOfDelete)
+        case (let before?, let after?):
+            let changed = after.filter { before[$0] != $1 }
+            if changed.isEmpty { return nil }
+            return .update(key, life: row.life, policies[table: key.table] == .wholeRow ? after : changed)
+        }
+    }
+}
+
+extension SyncDevice {
+    /// Merges the pending transactions into the confirmed rows, as the server will (rule 5).
+    func preview(_ store: some DeviceStore) throws -> Merger {
+        var merger = Merger(policies)
+        let cursor = try store.state.cursor
+        for outgoing in try store.outgoing() where outgoing.isShown(at: cursor) {
+            try preview(outgoing.transaction, by: &merger, over: store)
+        }
+        return merger
+    }
+
+    private func preview(_ transaction: Transaction, by merger: inout Merger, over store: some DeviceStore) throws {
+        let state = try store.state
+        let isCovered = transaction.basis.epoch == state.cursor.epoch
+        let author = Author(
+            device: state.device, time: transaction.time, basis: isCovered ? transaction.basis.number : 0, number: .max)
+        for operation in transaction.operations where try merger.isAbsent(operation, over: store) { return }
+        for operation in transaction.operations { _ = try merger.merge(operation, by: author, over: store) }
+    }
+
+    /// Shows confirmed rows with the pending transactions on top.
+    ///
+    /// - Parameter changed: Confirmed rows that have changed.
+    func refresh(_ changed: Set<RowKey> = [], in store: inout some DeviceStore) throws {
+        let merger = try preview(store)
+        for key in try store.previewed.union(changed).union(merger.rows.keys).sorted() {
+            let values = try merger.row(key, over: store).values
+            if try store.shown(key) != values { try store.show(key, values) }
+        }
+        try store.setPreviewed(Set(merger.rows.keys))
+    }
+}

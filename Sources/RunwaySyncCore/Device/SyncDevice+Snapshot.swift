@@ -1,0 +1,63 @@
+extension SyncDevice {
+    /// Begins to read all rows (rule 11), since the log does not reach back to the cursor, or has another history. What
+    /// the app sees stays until all have come.
+    func beginSnapshot(in store: inout some DeviceStore) throws {
+        var state = try store.state
+        state.snapshot = .rows(start: nil, after: nil, decided: [])
+        state.parts = []
+        try store.setState(state)
+        try store.removeStaged()
+    }
+
+    /// The transactions that the server has to find in its log: all that it has not refused.
+    func named(in store: some DeviceStore) throws -> [Identifier] {
+        try store.outgoing().filter { $0.verdict?.isInLog ?? true }.map(\.transaction.id)
+    }
+
+    /// Stages a page of rows.
+    func stage(
+        _ page: SnapshotPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
+    ) throws {
+        var state = try store.state
+        guard case .rows(_, let after, var decided) = state.snapshot else { return }
+        for item in page.rows {
+            for (_, cell) in item.row.columns { state.clock.receive(cell.stamp.time) }
+            try store.stage(item.key, item.row)
+        }
+        decided.formUnion(page.decided)
+        state.snapshot =
+            page.isLast
+            ? .log(cursor: page.start, end: page.head.number, decided: decided)
+            : .rows(start: page.start, after: page.rows.last?.key ?? after, decided: decided)
+        try store.setState(state)
+        if page.isLast, page.start.number >= page.head.number {
+            try adopt(page.start, decided: decided, in: &store, using: &random)
+        }
+    }
+
+    /// Shows the staged rows, with the pending transactions on top that they do not have. What the server acknowledged
+    /// and does not have is sent again (rule 12).
+    func adopt(
+        _ cursor: Cursor, decided: Set<Identifier>, in store: inout some DeviceStore,
+        using random: inout some RandomNumberGenerator
+    ) throws {
+        var state = try store.state
+        (state.cursor, state.snapshot) = (cursor, nil)
+        try store.setState(state)
+        var lost: Set<Identifier> = []
+        for var outgoing in try store.outgoing() {
+            if !decided.contains(outgoing.transaction.id), let verdict = outgoing.verdict, verdict.isInLog {
+                lost.insert(outgoing.transaction.id)
+            } else if outgoing.verdict != nil || decided.contains(outgoing.transaction.id) {
+                outgoing.isSettled = true
+                try store.put(outgoing)
+            }
+        }
+        try store.adoptStaged()
+        if lost.isEmpty {
+            try refresh(in: &store)
+        } else {
+            try renumber(resending: lost, in: &store, using: &random)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+/// The device's half for one space: seals writes, pulls the log, shows it, and pushes. Pure: time, random numbers and
+/// the store are passed.
+///
+/// Its own state is about the exchange in flight, and is lost when the process ends. All else is in the store, and each
+/// event is handled inside one transaction of it. The shell performs the effects after the commit.
+package struct SyncDevice: Sendable {
+    let policies: ConflictPolicies
+    /// The largest number of transactions in a packet.
+    package var packetLimit = 500
+    private var phase = Phase.idle
+    /// The number of the last request.
+    private var exchange: Int64 = 0
+    /// The newest head of the log that the device has heard of since it pulled last.
+    private var head: Int64 = 0
+
+    /// The number of times that the server rejected the packet that waits.
+    private var rejections = 0
+
+    /// A cycle pulls up to the head at its start, and then pushes (rule 10).
+    private enum Phase {
+        case idle
+        /// The head is unknown until the first page comes.
+        case pulling(to: Int64?)
+        case pushing
+    }
+
+    package enum Event: Sendable {
+        /// The timer fired, the app came to the foreground, or it wrote (rule 20).
+        case prompted
+        /// The log has grown to this number.
+        case poked(head: Int64)
+        /// The response to a request came.
+        case received(SyncResponse, exchange: Int64)
+        /// No response will come to a request.
+        case lost(exchange: Int64)
+        /// The file belongs to another device, or was copied from one (rule 12).
+        case wasCopied
+        /// The device may see the space again (rule 13).
+        case readmitted
+        /// The user withdrew a transaction that waits for its verdict (rule 19).
+        case withdrew(Identifier)
+    }
+
+    package enum Effect: Hashable, Sendable {
+        case send(SyncRequest, exchange: Int64)
+        /// A transaction was refused; the app shows it until its user has seen it.
+        case refused(Transaction, Refusal)
+        /// The server asks for a pause: the shell handles no event before its end, measured by a clock that is never set.
+        case pause(milliseconds: Int64)
+        /// Another change met a transaction under ``ConflictPolicy/ask`` or ``ConflictPolicy/keepBoth``.
+        case met(Transaction)
+    }
+
+    package init(_ policies: ConflictPolicies) { self.policies = policies }
+
+    /// Handles an event.
+    ///
+    /// - Parameters:
+    ///   - now: The time since 1970 in milliseconds, by the device's clock.
+    package mutating func handle(
+        _ event: Event, at now: Int64, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
+    ) throws -> [Effect] {
+        switch event {
+        case .received(_, exchange), .withdrew, .wasCopied, .readmitted:
+            // Rows are shown anew, which must not hide a write of the app (rule 1).
+            try seal(at: now, in: &store, using: &random)
+        case .prompted, .poked, .lost(exchange): break
+        case .received, .lost: return []
+        }
+        var effects: [Effect] = []
+        switch event {
+        case .prompted: if case .idle = phase { phase = .pulling(to: nil) } else { return [] }
+        case .poked(let number):
+            head = max(head, number)
+            guard case .idle = phase, try store.state.cursor.number < head else { return [] }
+            phase = .pulling(to: head)
+        case .received(let response, _): effects = try receive(response, at: now, in: &store, using: &random)
+        case .lost: phase = .idle
+        case .withdrew(let transaction):
+            try withdraw(transaction, because: .void, in: &store)
+            if case .idle = phase { phase = .pushing } else { return [] }
+        case .wasCopied:
+            try renumber(in: &store, using: &random)
+            // The response to a request under the former id counts no more.
+            exchange += 1
+            phase = .pulling(to: nil)
+        case .readmitted:
+            try readmit(in: &store, using: &random)
+            phase = .pulling(to: nil)
+        }
+        return try effects + next(at: now, in: &store, using: &random)
+    }
+
+    private mutating func receive(
+        _ response: SyncResponse, at now: Int64, in store: inout some DeviceStore,
+        using random: inout some RandomNumberGenerator
+    ) throws -> [Effect] {
+        var effects: [Effect] = []
+        switch response {
+        case .page(let page) where try isLost(page.end, in: store): try renumber(in: &store, using: &random)
+        case .snapshot(let page) where try isLost(page.end, in: store): try renumber(in: &store, using: &random)
+        case .page(let page):
+            // A head that the device only heard of may belong to another history.
+            if case .pulling(let target) = phase { phase = .pulling(to: min(target ?? page.head, page.head)) }
+            head = max(head, page.head)
+            switch try apply(page, in: &store, using: &random) {
+            case .applied: break
+            case .stalled: phase = .idle
+            case .beginAgain: try beginSnapshot(in: &store)
+            case .forked: try renumber(in: &store, using: &random)
+            }
+        case .snapshot(let page): try stage(page, in: &store, using: &random)
+        case .verdicts(let verdicts, let head):
+            rejections = 0
+            self.head = max(self.head, head)
+            effects = try record(verdicts, at: now, in: &store)
+        case .gap, .forked: try renumber(in: &store, using: &random)
+        case .horizon, .history: try beginSnapshot(in: &store)
+        case .revoked(let decisions): effects = try evict(decisions, in: &store)
+        case .tooLarge: try divide(by: 2, because: .tooLarge, in: &store)
+        case .invalid:
+            rejections += 1
+            if rejections < Self.maximumRejections { break }
+            rejections = 0
+            try divide(by: .max, because: .unreadable, in: &store)
+        case .wait(let milliseconds):
+            effects = [.pause(milliseconds: min(max(milliseconds, 0), Self.longestPause))]
+            phase = .idle
+        }
+        switch response {
+        case .gap, .forked, .horizon, .history: if case .pushing = phase { phase = .pulling(to: nil) }
+        default: break
+        }
+        return effects
+    }
+
+    /// Whether a server whose history matches the cursor has lost operations that it acknowledged later (rule 12).
+    private func isLost(_ end: ChainEnd, in store: some DeviceStore) throws -> Bool {
+        let acknowledged = try store.state.acknowledged
+        return end.number < acknowledged.number || end.number == acknowledged.number && end != acknowledged
+    }
+
+    /// The number of times that a server may reject a packet before its transactions go singly (rule 3).
+    private static let maximumRejections = 3
+    /// The longest pause that a server may ask for: an hour, in milliseconds.
+    private static let longestPause: Int64 = 3_600_000
+
+    /// Sends the next request of the cycle, or ends it.
+    private mutating func next(
+        at now: Int64, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
+    ) throws -> [Effect] {
+        let state = try store.state
+        if state.isRevoked { phase = .idle }
+        switch phase {
+        case .idle: return []
+        case .pulling(let target):
+            if state.snapshot != nil || target.map({ state.cursor.number < $0 }) ?? true {
+                return [try pull(from: store)]
+            }
+            phase = .pushing
+            fallthrough
+        case .pushing:
+            try seal(at: now, in: &store, using: &random)
+            if let packet = try nextPacket(in: store) { return [send(.push(packet))] }
+            // Its own entries come by pull, too.
+            phase = state.cursor.number < head ? .pulling(to: head) : .idle
+            return if case .pulling = phase { [try pull(from: store)] } else { [] }
+        }
+    }
+
+    private mutating func pull(from store: some DeviceStore) throws -> Effect {
+        head = 0
+        return send(try nextPull(in: store))
+    }
+
+    private mutating func send(_ request: SyncRequest) -> Effect {
+        exchange += 1
+        return .send(request, exchange: exchange)
+    }
+}

@@ -1,0 +1,159 @@
+/// The device, time and basis of the operations that are merged.
+package struct Author: Sendable {
+    package let device: Identifier
+    package let time: HybridTime
+    /// The last log number that the device had seen, in the history of the rows.
+    package let basis: Int64
+    /// The log number of the transaction; `Int64.max` for a preview.
+    package let number: Int64
+
+    package init(device: Identifier, time: HybridTime, basis: Int64, number: Int64) {
+        (self.device, self.time, self.basis, self.number) = (device, time, basis, number)
+    }
+}
+
+/// Merges operations into rows (rules 5 to 7 and 14). The server decides with it, and a device previews with it.
+///
+/// The merger holds the changed rows, and reads the others from a ``RowSource`` that is passed to each function.
+package struct Merger: Sendable {
+    private let policies: ConflictPolicies
+    /// The rows that were changed.
+    package private(set) var rows: [RowKey: Row] = [:]
+    /// Values that lost, by row.
+    private var losers: [RowKey: Columns<SyncValue>] = [:]
+
+    package enum Outcome: Hashable, Sendable {
+        case merged(isConflict: Bool)
+        /// The row has a newer life.
+        case superseded
+    }
+
+    package init(_ policies: ConflictPolicies) { self.policies = policies }
+
+    /// Returns a row with the changes that were made so far.
+    package func row(_ key: RowKey, over source: some RowSource) throws -> Row { try rows[key] ?? source.row(key) }
+
+    /// Whether an operation updates a life that its row never had (rule 3).
+    package func isAbsent(_ operation: Operation, over source: some RowSource) throws -> Bool {
+        guard case .update(let key, let life, _) = operation.action else { return false }
+        return try life > row(key, over: source).life
+    }
+
+    /// Merges one operation. An update of an absent life changes nothing.
+    package mutating func merge(
+        _ operation: Operation, by author: Author, over source: some RowSource
+    ) throws -> Outcome {
+        switch operation.action {
+        case .insert(let key, let life, let values):
+            let row = try row(key, over: source)
+            if life < row.life { return .superseded }
+            if life == row.life { return try merge(values, of: operation.id, into: key, by: author, over: source) }
+            let columns = values.mapValues { Cell($0, author.stamp(operation.id, after: nil)) }
+            rows[key] = Row(life: life, number: author.number, columns: columns)
+        case .update(let key, let life, let values):
+            let row = try row(key, over: source)
+            if life < row.life { return .superseded }
+            if life == row.life { return try merge(values, of: operation.id, into: key, by: author, over: source) }
+        case .delete(let key, let life):
+            let row = try row(key, over: source)
+            if life < row.life { return .superseded }
+            if life > row.life { rows[key] = Row(life: life, number: author.number, columns: [:]) }
+        case .batch(let batch):
+            for key in try keys(matching: batch, over: source) {
+                _ = try merge(
+                    batch.values, of: operation.id, into: key, by: author, makesCopies: false, over: source)
+            }
+        case .void: break
+        }
+        return .merged(isConflict: false)
+    }
+
+    /// Returns the rows that a batch matches now, one more than the largest number if there are too many (rule 14).
+    package func keys(matching batch: BatchUpdate, over source: some RowSource) throws -> [RowKey] {
+        let limit = BatchUpdate.maximumRows + 1
+        let stored = try source.keys(matching: batch, limit: limit + rows.count).filter { rows[$0] == nil }
+        let changed = rows.filter { $0.key.table == batch.table && batch.matches($0.value) }.map(\.key)
+        return Array((stored + changed).sorted().prefix(limit))
+    }
+
+    private mutating func merge(
+        _ values: Columns<SyncValue>, of operation: Identifier, into key: RowKey, by author: Author,
+        makesCopies: Bool = true, over source: some RowSource
+    ) throws -> Outcome {
+        var row = try row(key, over: source)
+        var (won, lost) = (Columns<Cell>(), Columns<SyncValue>())
+        var overwritten = Columns<SyncValue>()
+        var rival: Stamp?
+        for (name, value) in values {
+            let cell = row.columns[name]
+            if let cell, author.isConcurrent(with: cell.stamp) {
+                if cell.value != value { rival = max(rival ?? cell.stamp, cell.stamp) }
+                if (cell.stamp.time, cell.stamp.operation) > (author.time, operation) {
+                    lost[name] = value
+                    continue
+                }
+                if cell.value != value { overwritten[name] = cell.value }
+            }
+            won[name] = Cell(value, author.stamp(operation, after: cell?.stamp))
+        }
+        switch policies[table: key.table] {
+        case .newestPerColumn, .ask: break
+        case .wholeRow: if !lost.isEmpty { (won, lost, overwritten) = ([:], values, [:]) }
+        case .keepBoth:
+            if makesCopies, let rival {
+                try copy(values, of: operation, row: row, key: key, rival: rival, by: author, over: source)
+                return .merged(isConflict: true)
+            }
+        }
+        if !won.isEmpty {
+            row.apply(RowChange(key: key, life: row.life, columns: won), number: author.number)
+            rows[key] = row
+        }
+        if policies[table: key.table] == .ask, rival != nil {
+            losers[key, default: [:]].merge(overwritten)
+            losers[key, default: [:]].merge(lost.filter { row.columns[$0]?.value != $1 })
+        }
+        return .merged(isConflict: rival != nil)
+    }
+
+    /// Puts a change into a copy, whose id is the same wherever it is made.
+    private mutating func copy(
+        _ values: Columns<SyncValue>, of operation: Identifier, row: Row, key: RowKey, rival: Stamp, by author: Author,
+        over source: some RowSource
+    ) throws {
+        let name = rival.operation.bytes + author.device.bytes
+        let copy = RowKey(key.table, Identifier.version5(of: name, in: key.id))
+        let former = try self.row(copy, over: source)
+        var action = Operation.Action.update(copy, life: 1, values)
+        if former.life == 0 {
+            var all = row.columns.mapValues(\.value)
+            all.merge(values)
+            action = .insert(copy, life: 1, all)
+        }
+        _ = try merge(Operation(id: operation, action: action), by: author, over: source)
+    }
+
+    /// Returns the decided changes of the transaction with a log number, in the order of their rows.
+    package func changes(at number: Int64) -> [RowChange] {
+        let keys = rows.keys.filter { rows[$0]?.number == number }
+        return Set(keys).union(losers.keys).sorted().map { key in
+            let columns = rows[key]?.columns.filter { $1.stamp.number == number } ?? [:]
+            return RowChange(key: key, life: rows[key]?.life ?? 0, columns: columns, losers: losers[key] ?? [:])
+        }
+    }
+}
+
+extension Author {
+    /// Whether the device had not seen a change that another device made.
+    fileprivate func isConcurrent(with stamp: Stamp) -> Bool { basis < stamp.number && device != stamp.device }
+
+    /// Returns the stamp of a winner. Its time is larger than the one it replaces.
+    fileprivate func stamp(_ operation: Identifier, after former: Stamp?) -> Stamp {
+        Stamp(number: number, time: max(time, former?.time.next ?? time), operation: operation, device: device)
+    }
+}
+
+extension Stamp: Comparable {
+    /// Orders by time, then by operation.
+    package static func < (left: Self, right: Self) -> Bool { (left.time, left.operation) < (right.time, right.operation) }
+}

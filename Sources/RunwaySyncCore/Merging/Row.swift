@@ -1,0 +1,77 @@
+/// A row with its life and the history of its columns. An even life is a tombstone, which has no columns (rule 6).
+package struct Row: Hashable, Sendable {
+    /// Odd if the row is there, even if it was deleted; 0 if it never was.
+    package private(set) var life: Int64
+    /// The log number of the last change.
+    package private(set) var number: Int64
+    package private(set) var columns: Columns<Cell>
+
+    package init(life: Int64, number: Int64, columns: Columns<Cell>) {
+        (self.life, self.number, self.columns) = (life, number, columns)
+    }
+
+    /// A row that never was.
+    package static let absent = Row(life: 0, number: 0, columns: [:])
+
+    package var isLive: Bool { life % 2 == 1 }
+    /// The values as the app sees them; `nil` for a tombstone.
+    package var values: Columns<SyncValue>? { isLive ? columns.mapValues(\.value) : nil }
+    /// The life that an insert makes: the next odd one.
+    package var lifeOfInsert: Int64 { life + 1 + life % 2 }
+    /// The life that a delete makes: the next even one.
+    package var lifeOfDelete: Int64 { life + 2 - life % 2 }
+
+    /// Applies a decided change. Columns belong to one life: a larger life replaces all of them.
+    package mutating func apply(_ change: RowChange, number: Int64) {
+        guard change.life >= life else { return }
+        if change.life > life { columns = [:] }
+        life = change.life
+        self.number = number
+        columns.merge(change.columns)
+    }
+}
+
+/// A value with the operation that wrote it.
+package struct Cell: Hashable, Sendable {
+    package let value: SyncValue
+    package let stamp: Stamp
+
+    package init(_ value: SyncValue, _ stamp: Stamp) { (self.value, self.stamp) = (value, stamp) }
+}
+
+/// The operation that wrote a column last (rule 5).
+package struct Stamp: Hashable, Sendable {
+    /// The log number; `Int64.max` while the operation waits on its device.
+    package let number: Int64
+    package let time: HybridTime
+    package let operation: Identifier
+    package let device: Identifier
+
+    package init(number: Int64, time: HybridTime, operation: Identifier, device: Identifier) {
+        (self.number, self.time, self.operation, self.device) = (number, time, operation, device)
+    }
+}
+
+/// The decided change of one row, as the log carries it (rule 5).
+package struct RowChange: Hashable, Sendable {
+    package let key: RowKey
+    package let life: Int64
+    /// The changed columns, with their new stamps.
+    package let columns: Columns<Cell>
+    /// Values that lost against a concurrent change, for an app that asks its user (rule 7).
+    package let losers: Columns<SyncValue>
+
+    package init(key: RowKey, life: Int64, columns: Columns<Cell>, losers: Columns<SyncValue> = [:]) {
+        (self.key, self.life, self.columns, self.losers) = (key, life, columns, losers)
+    }
+}
+
+/// Reads rows: those of the server, or the confirmed ones of a device.
+package protocol RowSource {
+    /// Returns a row, or its tombstone; ``Row/absent`` if it never was.
+    func row(_ key: RowKey) throws -> Row
+    /// Returns the keys of the rows that match a batch, in their order.
+    ///
+    /// - Parameter limit: The largest number of keys to return.
+    func keys(matching batch: BatchUpdate, limit: Int) throws -> [RowKey]
+}

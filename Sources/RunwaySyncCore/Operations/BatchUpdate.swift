@@ -1,0 +1,50 @@
+/// Sets columns of all rows that match, as one operation (rule 14): "all tasks before 1 October are done".
+package struct BatchUpdate: Hashable, Sendable {
+    package let table: String
+    /// Conditions that all hold; every row matches if there are none.
+    package let conditions: [Condition]
+    package let values: Columns<SyncValue>
+
+    package init(table: String, where conditions: [Condition], set values: Columns<SyncValue>) {
+        (self.table, self.conditions, self.values) = (table, conditions, values)
+    }
+
+    /// The largest number of rows that a batch may match.
+    package static let maximumRows = 10_000
+
+    package enum Comparison: Hashable, Sendable {
+        case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+    }
+
+    /// A comparison of a column with a constant.
+    package struct Condition: Hashable, Sendable {
+        package let column: String
+        package let comparison: Comparison
+        package let constant: SyncValue
+
+        package init(_ column: String, _ comparison: Comparison, _ constant: SyncValue) {
+            (self.column, self.comparison, self.constant) = (column, comparison, constant)
+        }
+
+        /// Whether it holds. Equality treats ``SyncValue/null`` as a value; no order holds for it.
+        func holds(for value: SyncValue) -> Bool {
+            let order = value.compared(to: constant)
+            let isEqual = order.map { $0 == 0 } ?? (value == constant)
+            return switch comparison {
+            case .equal: isEqual
+            case .notEqual: !isEqual
+            case .less: order.map { $0 < 0 } ?? false
+            case .lessOrEqual: order.map { $0 <= 0 } ?? false
+            case .greater: order.map { $0 > 0 } ?? false
+            case .greaterOrEqual: order.map { $0 >= 0 } ?? false
+            }
+        }
+    }
+
+    /// Whether a row has a value for each condition, and all conditions hold.
+    package func matches(_ row: Row) -> Bool {
+        row.isLive && conditions.allSatisfy { condition in
+            row.columns[condition.column].map { condition.holds(for: $0.value) } ?? false
+        }
+    }
+}

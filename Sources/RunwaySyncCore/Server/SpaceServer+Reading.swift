@@ -1,0 +1,39 @@
+extension SpaceServer {
+    /// Returns the log after a cursor, or why it can't be read from there.
+    func pull(_ request: PullRequest, in store: some SpaceStore) throws -> SyncResponse {
+        let (history, record) = (try store.history, try store.device(request.device) ?? DeviceRecord())
+        if record.isClosed { return .revoked(record.lastPacket) }
+        let cursor = request.cursor == .none ? Cursor(epoch: history.epoch, number: 0, tag: 0) : request.cursor
+        if let response = try check(cursor, history, in: store) { return response }
+        var parts: [LogPart] = []
+        var (count, number, offset) = (0, cursor.number + 1, request.offset)
+        while count < pageLimit, let entry = try store.entry(number) {
+            let part = LogPart(entry, from: offset, limit: pageLimit - count)
+            parts.append(part)
+            count += max(part.entry.changes.count, 1)
+            (number, offset) = (number + 1, 0)
+        }
+        return .page(LogPage(parts: parts, head: history.head.number, end: record.end, epoch: history.epoch))
+    }
+
+    /// Finds a cursor of another history, and one before the horizon (rule 12).
+    private func check(_ cursor: Cursor, _ history: History, in store: some SpaceStore) throws -> SyncResponse? {
+        if cursor.epoch != history.epoch || cursor.number > history.head.number { return .history }
+        if cursor.number < history.horizon.number { return .horizon }
+        if cursor.number == history.horizon.number { return cursor.tag == history.horizon.tag ? nil : .history }
+        return try store.entry(cursor.number)?.tag == cursor.tag ? nil : .history
+    }
+
+    /// Returns a page of all rows (rule 11).
+    func snapshot(_ request: SnapshotRequest, in store: some SpaceStore) throws -> SyncResponse {
+        let (history, record) = (try store.history, try store.device(request.device) ?? DeviceRecord())
+        if record.isClosed { return .revoked(record.lastPacket) }
+        if let start = request.start, let response = try check(start, history, in: store) { return response }
+        let rows = try store.rows(after: request.after, limit: pageLimit)
+        let decided = try request.pending.filter { try store.verdict(on: $0) != nil }
+        return .snapshot(
+            SnapshotPage(
+                start: request.start ?? history.head, rows: rows, isLast: rows.count < pageLimit, head: history.head,
+                end: record.end, decided: decided))
+    }
+}

@@ -1,0 +1,128 @@
+/// The server's half for one space: decides on packets, and returns pages. Pure: the store and the time are passed.
+package struct SpaceServer: Sendable {
+    private let policies: ConflictPolicies
+    /// Whether a device may make a change. Asked for each operation, after the lock of the counter (rule 13).
+    private let mayWrite: @Sendable (Identifier, Operation.Action) -> Bool
+    /// The largest number of changes or rows in a page.
+    package var pageLimit = 1_000
+
+    package init(
+        _ policies: ConflictPolicies, mayWrite: @escaping @Sendable (Identifier, Operation.Action) -> Bool = { _, _ in true }
+    ) {
+        (self.policies, self.mayWrite) = (policies, mayWrite)
+    }
+
+    /// Handles a request inside one transaction of the store.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: The time since 1970 by the clock of the database.
+    package func handle(
+        _ request: SyncRequest, at milliseconds: Int64, in store: inout some SpaceStore
+    ) throws -> SyncResponse {
+        switch request {
+        case .push(let packet): try push(packet, at: milliseconds, in: &store)
+        case .pull(let request): try pull(request, in: store)
+        case .snapshot(let request): try snapshot(request, in: store)
+        }
+    }
+
+    /// Checks the place of a packet in the chain of its device (rule 4), and decides on its transactions.
+    private func push(_ packet: Packet, at now: Int64, in store: inout some SpaceStore) throws -> SyncResponse {
+        guard packet.isValid else { return .invalid }
+        let first = packet.transactions[0]
+        var record = try store.device(packet.device) ?? DeviceRecord()
+        if record.isClosed { return .revoked(record.lastPacket) }
+        let known = packet.transactions.compactMap { transaction in
+            record.lastPacket.first { $0.number == transaction.number && $0.transaction == transaction.id }?.verdict
+        }
+        if known.count == packet.transactions.count { return .verdicts(known, head: try store.history.head.number) }
+        if first.number <= record.end.number { return .forked }
+        if first.number > record.end.number + 1 { return .gap(record.end) }
+        guard first.previous == record.end.operation else { return .forked }
+        record.lastPacket = []
+        for transaction in packet.transactions {
+            let time = HybridClock.clamp(transaction.time, after: record.time, at: now)
+            let verdict = try decide(transaction, from: packet.device, time: time, in: &store)
+            try store.setVerdict(on: transaction.id, verdict)
+            record.lastPacket.append(
+                Decision(transaction: transaction.id, number: transaction.number, verdict: verdict))
+            record.end = transaction.end
+            record.time = time
+        }
+        try store.setDevice(packet.device, record)
+        return .verdicts(record.lastPacket.map(\.verdict), head: try store.history.head.number)
+    }
+
+    /// Decides on a transaction once: a known one has its first verdict for ever (rules 3 and 12).
+    private func decide(
+        _ transaction: Transaction, from device: Identifier, time: HybridTime, in store: inout some SpaceStore
+    ) throws -> Verdict {
+        if let verdict = try store.verdict(on: transaction.id) { return verdict }
+        var history = try store.history
+        let (head, number) = (history.head.number, history.head.number + 1)
+        let author = Author(
+            device: device, time: time, basis: history.covered(by: transaction.basis), number: number)
+        var merger = Merger(policies)
+        if transaction.isVoid { return .refused(.void, head: head) }
+        if let refusal = try refusal(of: transaction, from: device, merger, over: store) {
+            return .refused(refusal, head: head)
+        }
+        var (isConflict, isSuperseded) = (false, true)
+        for operation in transaction.operations {
+            if case .update(let key, _, _) = operation.action, try merger.isAbsent(operation, over: store) {
+                let waiting = WaitingOperation(
+                    operation: operation, device: device, time: time, basis: transaction.basis)
+                try store.setWaiting(beside: key, try store.waiting(beside: key) + [waiting])
+                isSuperseded = false
+            } else if case .merged(let met) = try merger.merge(operation, by: author, over: store) {
+                (isConflict, isSuperseded) = (isConflict || met, false)
+            }
+        }
+        if isSuperseded { return .superseded(head: head) }
+        try mergeWaiting(&merger, at: number, history, in: &store)
+        for (key, row) in merger.rows { try store.setRow(key, row) }
+        history.head = history.head.next(transaction.id, from: device, at: time)
+        try store.append(
+            LogEntry(
+                number: number, tag: history.head.tag, device: device, transaction: transaction.id,
+                end: transaction.end, changes: merger.changes(at: number)))
+        try store.setHistory(history)
+        return isConflict ? .conflict(number) : .applied(number)
+    }
+
+    /// Returns the reason to refuse a transaction as a whole; `nil` if there is none.
+    private func refusal(
+        of transaction: Transaction, from device: Identifier, _ merger: Merger, over store: some SpaceStore
+    ) throws -> Refusal? {
+        for operation in transaction.operations {
+            guard mayWrite(device, operation.action) else { return .forbidden }
+            if !transaction.wasAcknowledged, try merger.isAbsent(operation, over: store) { return .absent }
+            if case .batch(let batch) = operation.action {
+                let count = try merger.keys(matching: batch, over: store).count
+                if count > BatchUpdate.maximumRows { return .tooMany }
+            }
+        }
+        return nil
+    }
+
+    /// Merges operations whose row has come back with this transaction (rule 12).
+    private func mergeWaiting(
+        _ merger: inout Merger, at number: Int64, _ history: History, in store: inout some SpaceStore
+    ) throws {
+        for key in merger.rows.keys.sorted() {
+            let waiting = try store.waiting(beside: key)
+            if waiting.isEmpty { continue }
+            var left: [WaitingOperation] = []
+            for item in waiting {
+                if try merger.isAbsent(item.operation, over: store) {
+                    left.append(item)
+                    continue
+                }
+                let author = Author(
+                    device: item.device, time: item.time, basis: history.covered(by: item.basis), number: number)
+                _ = try merger.merge(item.operation, by: author, over: store)
+            }
+            try store.setWaiting(beside: key, left)
+        }
+    }
+}

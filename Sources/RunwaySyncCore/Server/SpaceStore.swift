@@ -1,0 +1,79 @@
+/// The tables of one space at the server, inside one transaction (rule 9).
+///
+/// An implementation locks the counter row of the space before the first read, reads only committed data, and commits
+/// all changes or none.
+package protocol SpaceStore: RowSource {
+    /// The epochs, the head and the horizon of the log.
+    var history: History { get throws }
+    mutating func setHistory(_ history: History) throws
+    /// Returns what the server knows of a device in this space; `nil` before its first packet.
+    func device(_ id: Identifier) throws -> DeviceRecord?
+    mutating func setDevice(_ id: Identifier, _ record: DeviceRecord) throws
+    /// Returns the verdict on a transaction. Verdicts are never removed (rule 12).
+    func verdict(on transaction: Identifier) throws -> Verdict?
+    mutating func setVerdict(on transaction: Identifier, _ verdict: Verdict) throws
+    mutating func setRow(_ key: RowKey, _ row: Row) throws
+    /// Returns rows and tombstones in the order of their keys, after a key.
+    func rows(after key: RowKey?, limit: Int) throws -> [KeyedRow]
+    /// Returns an entry of the log; `nil` before the horizon and past the head.
+    func entry(_ number: Int64) throws -> LogEntry?
+    mutating func append(_ entry: LogEntry) throws
+    /// Returns the operations that wait beside a row until a life of it comes back (rule 12).
+    func waiting(beside key: RowKey) throws -> [WaitingOperation]
+    mutating func setWaiting(beside key: RowKey, _ operations: [WaitingOperation]) throws
+}
+
+/// The epochs, the head and the horizon of a log.
+package struct History: Hashable, Sendable {
+    /// The newest epoch.
+    package var epoch: Identifier
+    /// The earlier epochs, oldest first, each with the number of its last entry that the next one has, too.
+    package var earlier: [Basis] = []
+    /// The newest entry.
+    package var head: Cursor
+    /// The newest entry that was removed from the log.
+    package var horizon: Cursor
+
+    package init(epoch: Identifier) {
+        self.epoch = epoch
+        head = Cursor(epoch: epoch, number: 0, tag: 0)
+        horizon = head
+    }
+
+    /// Begins a new epoch after a restore: the head is the last entry of the earlier one that is still there (rule 12).
+    package mutating func begin(_ new: Identifier) {
+        earlier.append(Basis(epoch: epoch, number: head.number))
+        epoch = new
+        head = Cursor(epoch: new, number: head.number, tag: head.tag)
+        horizon = Cursor(epoch: new, number: horizon.number, tag: horizon.tag)
+    }
+
+    /// Returns the number up to which a basis covers this history; 0 for the basis of an unknown epoch.
+    func covered(by basis: Basis) -> Int64 {
+        if basis.epoch == epoch { return basis.number }
+        guard let index = earlier.firstIndex(where: { $0.epoch == basis.epoch }) else { return 0 }
+        return earlier[index...].reduce(basis.number) { min($0, $1.number) }
+    }
+}
+
+/// Facts about one device in one space at the server.
+package struct DeviceRecord: Hashable, Sendable {
+    /// The last operation of its chain.
+    package var end = ChainEnd()
+    /// The largest time under which one of its operations is stored.
+    package var time = HybridTime.zero
+    /// The transactions of its last packet, with their verdicts (rule 3).
+    package var lastPacket: [Decision] = []
+    /// Whether it lost its right to the space. It never gets it back under this id (rule 13).
+    package var isClosed = false
+
+    package init() {}
+}
+
+/// An operation that was acknowledged before a restore, and whose row has not come back yet.
+package struct WaitingOperation: Hashable, Sendable {
+    package let operation: Operation
+    package let device: Identifier
+    package let time: HybridTime
+    package let basis: Basis
+}

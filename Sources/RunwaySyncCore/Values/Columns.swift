@@ -1,0 +1,85 @@
+/// A map from the names of columns, ordered by name, so that it has one order on every device.
+package struct Columns<Value> {
+    private var pairs: [(name: String, value: Value)] = []
+
+    package init() {}
+
+    package init(_ pairs: some Sequence<(String, Value)>) {
+        for (name, value) in pairs { self[name] = value }
+    }
+
+    /// The value of a column; `nil` if it is absent.
+    package subscript(name: String) -> Value? {
+        get {
+            let index = index(of: name)
+            return index < pairs.count && pairs[index].name == name ? pairs[index].value : nil
+        }
+        set {
+            let index = index(of: name)
+            let isPresent = index < pairs.count && pairs[index].name == name
+            switch (newValue, isPresent) {
+            case (let value?, true): pairs[index].value = value
+            case (let value?, false): pairs.insert((name, value), at: index)
+            case (nil, true): pairs.remove(at: index)
+            case (nil, false): break
+            }
+        }
+    }
+
+    private func index(of name: String) -> Int {
+        var (low, high) = (0, pairs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if pairs[middle].name < name { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Sets all columns of another map.
+    package mutating func merge(_ other: Self) {
+        for (name, value) in other { self[name] = value }
+    }
+
+    package func mapValues<Other>(_ transform: (Value) -> Other) -> Columns<Other> {
+        Columns<Other>(pairs.map { ($0.name, transform($0.value)) })
+    }
+
+    package func filter(_ isIncluded: (String, Value) -> Bool) -> Self {
+        Self(pairs.filter { isIncluded($0.name, $0.value) }.map { ($0.name, $0.value) })
+    }
+}
+
+extension Columns: Sequence {
+    package func makeIterator() -> some IteratorProtocol<(name: String, value: Value)> { pairs.makeIterator() }
+    package var isEmpty: Bool { pairs.isEmpty }
+    package var count: Int { pairs.count }
+}
+
+extension Columns: ExpressibleByDictionaryLiteral {
+    package init(dictionaryLiteral elements: (String, Value)...) { self.init(elements) }
+}
+
+extension Columns: Sendable where Value: Sendable {}
+
+extension Columns: Equatable where Value: Equatable {
+    package static func == (left: Self, right: Self) -> Bool { left.pairs.elementsEqual(right.pairs, by: ==) }
+}
+
+extension Columns: Hashable where Value: Hashable {
+    package func hash(into hasher: inout Hasher) {
+        for pair in pairs {
+            hasher.combine(pair.name)
+            hasher.combine(pair.value)
+        }
+    }
+}
+
+/// The identity of a row: its table and its id.
+package struct RowKey: Hashable, Comparable, Sendable {
+    package let table: String
+    package let id: Identifier
+
+    package init(_ table: String, _ id: Identifier) { (self.table, self.id) = (table, id) }
+
+    package static func < (left: Self, right: Self) -> Bool { (left.table, left.id) < (right.table, right.id) }
+}

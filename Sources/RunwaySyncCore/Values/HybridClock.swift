@@ -1,0 +1,47 @@
+/// A time of a hybrid logical clock: milliseconds since 1970 in 48 bits, then a counter in 16 bits (rule 8).
+///
+/// A counter that overflows carries into the milliseconds, since both are one number.
+package struct HybridTime: Hashable, Comparable, Sendable {
+    package let bits: UInt64
+
+    /// Makes the first time of a millisecond. Times before 1970 count as 1970, later ones than the year 6429 as that.
+    package init(milliseconds: Int64) { bits = UInt64(min(max(milliseconds, 0), 1 << 47)) << 16 }
+
+    private init(bits: UInt64) { self.bits = bits }
+
+    package static let zero = HybridTime(milliseconds: 0)
+
+    package var milliseconds: Int64 { Int64(bits >> 16) }
+
+    /// The smallest larger time.
+    package var next: HybridTime { HybridTime(bits: bits &+ 1) }
+
+    package static func < (left: Self, right: Self) -> Bool { left.bits < right.bits }
+}
+
+/// The clock of one device: each time is larger than all that it returned or received (rule 8). It never refuses.
+package struct HybridClock: Hashable, Sendable {
+    package private(set) var last = HybridTime.zero
+
+    package init() {}
+
+    /// Returns the time of an event on this device.
+    ///
+    /// - Parameter milliseconds: The reading of the system's clock.
+    package mutating func tick(at milliseconds: Int64) -> HybridTime {
+        last = max(HybridTime(milliseconds: milliseconds), last.next)
+        return last
+    }
+
+    /// Advances past a time of another device.
+    package mutating func receive(_ time: HybridTime) { last = max(last, time) }
+
+    /// The span by which a device may be ahead of the server, in milliseconds.
+    package static let maximumLead: Int64 = 60_000
+
+    /// Returns the time under which the server stores an operation: at most a minute ahead of the server, and larger
+    /// than the former time of that device, so that its operations keep their order.
+    package static func clamp(_ time: HybridTime, after former: HybridTime, at milliseconds: Int64) -> HybridTime {
+        max(min(time, HybridTime(milliseconds: milliseconds + maximumLead)), former.next)
+    }
+}

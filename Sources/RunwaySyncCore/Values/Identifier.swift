@@ -1,0 +1,96 @@
+/// A UUID without Foundation: of a row, an operation, a device or an epoch. Ordered by its bytes.
+package struct Identifier: Hashable, Comparable, Sendable {
+    /// The first eight bytes.
+    package let high: UInt64
+    /// The last eight bytes.
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+    package static func < (left: Self, right: Self) -> Bool { (left.high, left.low) < (right.high, right.low) }
+
+    /// Makes a UUID of version 7, which sorts by its time (RFC 9562 §5.7).
+    ///
+    /// - Parameter milliseconds: The time since 1970.
+    package static func version7(at milliseconds: Int64, using random: inout some RandomNumberGenerator) -> Identifier {
+        let time = UInt64(clamping: milliseconds) & 0xFFFF_FFFF_FFFF as UInt64
+        return Identifier(high: time << 16 | random.next() >> 52, low: random.next()).marked(version: 7)
+    }
+
+    /// Makes the UUID of version 5 of a name (RFC 9562 §5.5): equal for equal names on every device.
+    package static func version5(of name: [UInt8], in namespace: Identifier) -> Identifier {
+        let digest = SHA1.hash(namespace.bytes + name)
+        return Identifier(bytes: digest.prefix(16)).marked(version: 5)
+    }
+
+    /// The 16 bytes.
+    package var bytes: [UInt8] { [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } } }
+
+    private init(bytes: ArraySlice<UInt8>) {
+        func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(high: word(bytes.prefix(8)), low: word(bytes.dropFirst(8)))
+    }
+
+    private func marked(version: UInt64) -> Identifier {
+        Identifier(high: high & ~(0xF000 as UInt64) | version << 12, low: low & (.max >> 2) | 1 << 63)
+    }
+}
+
+extension Identifier: CustomStringConvertible, LosslessStringConvertible {
+    /// The text in lower case, with four hyphens.
+    package var description: String {
+        func digits(_ word: UInt64) -> String {
+            let text = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }
+        var text = digits(high) + digits(low)
+        for offset in [20, 16, 12, 8] { text.insert("-", at: text.index(text.startIndex, offsetBy: offset)) }
+        return text
+    }
+
+    /// Reads a UUID in any case; `nil` if the text has another form.
+    package init?(_ description: String) {
+        let groups = description.split(separator: "-", omittingEmptySubsequences: false)
+        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12], !description.utf8.contains(UInt8(ascii: "+")) else { return nil }
+        let digits = groups.joined()
+        guard let high = UInt64(digits.prefix(16), radix: 16), let low = UInt64(digits.suffix(16), radix: 16) else {
+            return nil
+        }
+        self.init(high: high, low: low)
+    }
+}
+
+/// SHA-1, which UUIDs of version 5 are defined with. Protects nothing.
+private enum SHA1 {
+    static func hash(_ message: [UInt8]) -> [UInt8] {
+        var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
+        var padded = message + [0x80]
+        padded += Array(repeating: 0, count: (120 - padded.count % 64) % 64)
+        padded += (0..<8).map { UInt8(truncatingIfNeeded: UInt64(message.count) * 8 >> (56 - 8 * UInt64($0))) }
+        for start in stride(from: 0, to: padded.count, by: 64) { mix(padded[start..<start + 64], into: &state) }
+        return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
+    }
+
+    private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
+        func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
+        var words = (0..<16).map { index in
+            block.dropFirst(4 * index).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        }
+        for index in 16..<80 {
+            words.append(rotate(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], 1))
+        }
+        var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
+        for index in 0..<80 {
+            let (mixed, constant): (UInt32, UInt32) =
+                switch index {
+                case ..<20: (b & c | ~b & d, 0x5A82_7999)
+                case ..<40: (b ^ c ^ d, 0x6ED9_EBA1)
+                case ..<60: (b & c | b & d | c & d, 0x8F1B_BCDC)
+                default: (b ^ c ^ d, 0xCA62_C1D6)
+                }
+            let next = rotate(a, 5) &+ mixed &+ e &+ constant &+ words[index]
+            (a, b, c, d, e) = (next, a, rotate(b, 30), c, d)
+        }
+        for (index, word) in [a, b, c, d, e].enumerated() { state[index] &+= word }
+    }
+}

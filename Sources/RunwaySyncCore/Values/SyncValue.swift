@@ -1,0 +1,54 @@
+/// A value of a column, as it is stored.
+///
+/// A column that an operation does not name is absent, which differs from ``null``. Dates, calendar days and UUIDs are
+/// text or bytes, as their table stores them.
+package enum SyncValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    /// A number other than NaN, infinities among them.
+    case real(Double)
+    case text(String)
+    case bytes([UInt8])
+
+    /// Whether the value may be written: NaN may not, since it does not equal itself (rule 2).
+    package var isValid: Bool {
+        if case .real(let number) = self { !number.isNaN } else { true }
+    }
+
+    /// An estimate of the space that the value takes, in bytes.
+    package var byteCount: Int {
+        switch self {
+        case .null: 1
+        case .integer, .real: 8
+        case .text(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        }
+    }
+
+    /// Compares two values: numbers by size, text and bytes byte by byte.
+    ///
+    /// - Returns: A negative number, 0 or a positive number; `nil` for values of different kinds, and for ``null``.
+    package func compared(to other: SyncValue) -> Int? {
+        func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int { left < right ? -1 : left == right ? 0 : 1 }
+        switch (self, other) {
+        case (.integer(let left), .integer(let right)): return order(left, right)
+        case (.real(let left), .real(let right)): return order(left, right)
+        case (.integer(let left), .real(let right)): return right.isNaN ? nil : Self.order(left, right)
+        case (.real(let left), .integer(let right)): return left.isNaN ? nil : -Self.order(right, left)
+        case (.text(let left), .text(let right)):
+            return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : left == right ? 0 : 1
+        case (.bytes(let left), .bytes(let right)):
+            return left.lexicographicallyPrecedes(right) ? -1 : left == right ? 0 : 1
+        default: return nil
+        }
+    }
+
+    /// Compares exactly: an integer from 2^53 on may have no equal `Double`.
+    private static func order(_ left: Int64, _ right: Double) -> Int {
+        if right >= 0x1p63 { return -1 }
+        if right < -0x1p63 { return 1 }
+        let whole = Int64(right)
+        if left != whole { return left < whole ? -1 : 1 }
+        return Double(whole) < right ? -1 : Double(whole) > right ? 1 : 0
+    }
+}

@@ -1,0 +1,129 @@
+import RunwaySyncCore
+
+/// Computes the rows of a space from the transactions in the order in which the server received them.
+///
+/// Shares values with the core, and no code: it is written again, for one table of cells and without any attention to
+/// speed.
+struct Reference {
+    struct Cell: Equatable {
+        var value: SyncValue
+        var number: Int64
+        var time: UInt64
+        var operation: Identifier
+        var device: Identifier
+    }
+
+    struct Line: Equatable {
+        var life: Int64 = 0
+        var cells: [String: Cell] = [:]
+    }
+
+    private(set) var lines: [RowKey: Line] = [:]
+    private(set) var head: Int64 = 0
+    private var epochs: [(id: Identifier, cut: Int64)]
+    private var seen: Set<Identifier> = []
+    private var times: [Identifier: UInt64] = [:]
+    private var late: [(Operation, Identifier, UInt64, Basis)] = []
+
+    init(epoch: Identifier) { epochs = [(epoch, .max)] }
+
+    mutating func begin(_ epoch: Identifier) {
+        epochs[epochs.count - 1].cut = head
+        epochs.append((epoch, .max))
+    }
+
+    /// Receives a transaction.
+    ///
+    /// - Parameters:
+    ///   - isForbidden: Whether the device may not make one of its changes.
+    mutating func receive(_ transaction: Transaction, from device: Identifier, at now: Int64, isForbidden: Bool) {
+        let limit = UInt64(now + 60_000) << 16
+        let time = max(min(transaction.time.bits, limit), (times[device] ?? 0) + 1)
+        times[device] = time
+        guard seen.insert(transaction.id).inserted, !isForbidden else { return }
+        var isWithdrawn = true
+        var stays = false
+        for operation in transaction.operations {
+            switch operation.action {
+            case .void: continue
+            case .insert(let key, let life, _): stays = stays || life >= self.life(key)
+            case .delete(let key, let life): stays = stays || life >= self.life(key)
+            case .update(let key, let life, _):
+                if life > self.life(key), !transaction.wasAcknowledged { return }
+                stays = stays || life >= self.life(key)
+            case .batch: stays = true
+            }
+            isWithdrawn = false
+        }
+        if isWithdrawn || !stays { return }
+        head += 1
+        for operation in transaction.operations { perform(operation, device, time, transaction.basis) }
+        var again: [(Operation, Identifier, UInt64, Basis)] = []
+        swap(&again, &late)
+        for (operation, device, time, basis) in again { perform(operation, device, time, basis) }
+    }
+
+    private func life(_ key: RowKey) -> Int64 { lines[key]?.life ?? 0 }
+
+    private mutating func perform(_ operation: Operation, _ device: Identifier, _ time: UInt64, _ basis: Basis) {
+        switch operation.action {
+        case .insert(let key, let life, let values):
+            if life > self.life(key) { lines[key] = Line(life: life) }
+            if life == self.life(key) { set(values, key, operation.id, device, time, basis) }
+        case .update(let key, let life, let values):
+            if life > self.life(key) { late.append((operation, device, time, basis)) }
+            if life == self.life(key) { set(values, key, operation.id, device, time, basis) }
+        case .delete(let key, let life):
+            if life > self.life(key) { lines[key] = Line(life: life) }
+        case .batch(let batch):
+            for key in lines.keys.sorted() where key.table == batch.table {
+                let line = lines[key] ?? Line()
+                let matches = batch.conditions.allSatisfy { condition in
+                    guard case .integer(let number)? = line.cells[condition.column]?.value,
+                        case .integer(let bound) = condition.constant
+                    else { return false }
+                    return number < bound
+                }
+                if line.life % 2 == 1, matches { set(batch.values, key, operation.id, device, time, basis, isBatch: true) }
+            }
+        case .void: break
+        }
+    }
+
+    private mutating func set(
+        _ values: Columns<SyncValue>, _ key: RowKey, _ operation: Identifier, _ device: Identifier, _ time: UInt64,
+        _ basis: Basis, isBatch: Bool = false
+    ) {
+        var covered: Int64 = 0
+        if let index = epochs.firstIndex(where: { $0.id == basis.epoch }) {
+            covered = min(basis.number, epochs[index...].map(\.cut).min() ?? 0)
+        }
+        let line = lines[key] ?? Line()
+        var (next, lost, rivals) = (line, false, [Cell]())
+        for (name, value) in values {
+            var stored = time
+            if let old = line.cells[name] {
+                stored = max(time, old.time + 1)
+                if old.device != device, old.number > covered {
+                    if old.value != value { rivals.append(old) }
+                    if old.time > time || old.time == time && old.operation > operation {
+                        lost = true
+                        continue
+                    }
+                }
+            }
+            next.cells[name] = Cell(value: value, number: head, time: stored, operation: operation, device: device)
+        }
+        if key.table == "sheet", lost { return }
+        let rival = rivals.max { ($0.time, $0.operation) < ($1.time, $1.operation) }
+        guard key.table == "draft", let rival, !isBatch else { return lines[key] = next }
+        let copy = RowKey(key.table, .version5(of: rival.operation.bytes + device.bytes, in: key.id))
+        if life(copy) > 1 { return }
+        var all = values
+        if life(copy) == 0 {
+            for (name, cell) in line.cells where all[name] == nil { all[name] = cell.value }
+            lines[copy] = Line(life: 1)
+        }
+        set(all, copy, operation, device, time, basis)
+    }
+}

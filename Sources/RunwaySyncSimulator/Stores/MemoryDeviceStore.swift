@@ -1,0 +1,85 @@
+package import RunwaySyncCore
+
+/// A device's tables in memory, with what SQLite's triggers do: each write of the app captures the row before it.
+///
+/// A copy is a saved file.
+package struct MemoryDeviceStore: DeviceStore {
+    package var state: DeviceState
+    package private(set) var previewed: Set<RowKey> = []
+    package private(set) var shownRows: [RowKey: Columns<SyncValue>] = [:]
+    package private(set) var rows: [RowKey: Row] = [:]
+    private var stagedRows: [RowKey: Row] = [:]
+    private var changes: [CapturedTransaction] = []
+    private var transactions: [Outgoing] = []
+    let bug: PlantedBug?
+
+    package init(device: Identifier, bug: PlantedBug? = nil) {
+        state = DeviceState(device: device)
+        self.bug = bug
+    }
+
+    /// Writes as the app does, in one transaction.
+    ///
+    /// - Throws: ``TransactionTooLarge``.
+    package mutating func write(
+        _ values: [(key: RowKey, values: Columns<SyncValue>?)], at milliseconds: Int64
+    ) throws(TransactionTooLarge) {
+        var captured = CapturedTransaction(time: state.timeOfWrite(at: milliseconds))
+        for (key, values) in values {
+            let byteCount = values?.reduce(0) { $0 + $1.value.byteCount } ?? 0
+            try captured.capture(key, before: shownRows[key], byteCount: byteCount)
+            if let values { shownRows[key, default: [:]].merge(values) } else { shownRows[key] = nil }
+        }
+        if bug != .captureAfterCommit { changes.append(captured) }
+    }
+
+    package mutating func setState(_ state: DeviceState) { self.state = state }
+    package func row(_ key: RowKey) -> Row { rows[key] ?? .absent }
+    package mutating func setRow(_ key: RowKey, _ row: Row) { rows[key] = row }
+
+    package func keys(matching batch: BatchUpdate, limit: Int) -> [RowKey] {
+        Array(rows.filter { $0.key.table == batch.table && batch.matches($0.value) }.map(\.key).sorted().prefix(limit))
+    }
+
+    package func shown(_ key: RowKey) -> Columns<SyncValue>? { shownRows[key] }
+    package mutating func show(_ key: RowKey, _ values: Columns<SyncValue>?) {
+        if bug == .capturesTheLog {
+            var captured = CapturedTransaction(time: state.clock.last)
+            try? captured.capture(key, before: shownRows[key], byteCount: 0)
+            changes.append(captured)
+        }
+        shownRows[key] = values
+    }
+    package mutating func setPreviewed(_ keys: Set<RowKey>) { previewed = keys }
+
+    package func captured() -> [CapturedTransaction] { changes }
+    package mutating func removeCaptured() { changes = [] }
+
+    package func outgoing() -> [Outgoing] { transactions }
+    package mutating func put(_ outgoing: Outgoing) {
+        var outgoing = outgoing
+        if bug == .hidesAtVerdict, outgoing.verdict != nil { outgoing.isSettled = true }
+        if bug == .forgetsAcknowledged, outgoing.verdict?.isInLog == true { return remove(outgoing: outgoing.sequence) }
+        if let index = transactions.firstIndex(where: { $0.sequence >= outgoing.sequence }) {
+            if transactions[index].sequence == outgoing.sequence {
+                transactions[index] = outgoing
+            } else {
+                transactions.insert(outgoing, at: index)
+            }
+        } else {
+            transactions.append(outgoing)
+        }
+    }
+    package mutating func remove(outgoing sequence: Int64) { transactions.removeAll { $0.sequence == sequence } }
+
+    package func staged(_ key: RowKey) -> Row {
+        stagedRows[key] ?? .absent
+    }
+    package mutating func stage(_ key: RowKey, _ row: Row) { stagedRows[key] = row }
+    package mutating func removeStaged() { stagedRows = [:] }
+    package mutating func adoptStaged() {
+        (rows, stagedRows) = (stagedRows, [:])
+        shownRows = rows.compactMapValues(\.values)
+        if bug == .snapshotDropsOutgoing { transactions = [] }
+    }
+}

@@ -1,0 +1,55 @@
+package import RunwaySyncCore
+
+/// The server's tables in memory. A copy is a backup.
+package struct MemorySpaceStore: SpaceStore {
+    package var history: History
+    package private(set) var rows: [RowKey: Row] = [:]
+    private var devices: [Identifier: DeviceRecord] = [:]
+    private var verdicts: [Identifier: Verdict] = [:]
+    private var entries: [Int64: LogEntry] = [:]
+    private var waiting: [RowKey: [WaitingOperation]] = [:]
+    let bug: PlantedBug?
+
+    package init(epoch: Identifier, bug: PlantedBug? = nil) {
+        history = History(epoch: epoch)
+        self.bug = bug
+    }
+
+    package mutating func setHistory(_ history: History) { self.history = history }
+    package func device(_ id: Identifier) -> DeviceRecord? { devices[id] }
+    package mutating func setDevice(_ id: Identifier, _ record: DeviceRecord) { devices[id] = record }
+    package func verdict(on transaction: Identifier) -> Verdict? {
+        bug == .forgetsTransactions ? nil : verdicts[transaction]
+    }
+    package mutating func setVerdict(on transaction: Identifier, _ verdict: Verdict) { verdicts[transaction] = verdict }
+
+    package func row(_ key: RowKey) -> Row { rows[key] ?? .absent }
+    package mutating func setRow(_ key: RowKey, _ row: Row) {
+        rows[key] = bug == .purgesTombstones && !row.isLive ? nil : row
+    }
+    package func keys(matching batch: BatchUpdate, limit: Int) -> [RowKey] {
+        Array(rows.filter { $0.key.table == batch.table && batch.matches($0.value) }.map(\.key).sorted().prefix(limit))
+    }
+    package func rows(after key: RowKey?, limit: Int) -> [KeyedRow] {
+        let keys = rows.keys.sorted().drop { row in key.map { row <= $0 } ?? false }.prefix(limit)
+        return keys.map { KeyedRow($0, row($0)) }
+    }
+
+    package func entry(_ number: Int64) -> LogEntry? { entries[number] }
+    package mutating func append(_ entry: LogEntry) { entries[entry.number] = entry }
+    var hasWaiting: Bool { !waiting.isEmpty }
+    package func waiting(beside key: RowKey) -> [WaitingOperation] { waiting[key] ?? [] }
+    package mutating func setWaiting(beside key: RowKey, _ operations: [WaitingOperation]) {
+        waiting[key] = operations.isEmpty ? nil : operations
+    }
+
+    /// Removes the log up to a number.
+    package mutating func trim(to number: Int64) {
+        guard number > history.horizon.number, let entry = entries[number] else { return }
+        history.horizon = Cursor(epoch: history.epoch, number: number, tag: entry.tag)
+        entries = entries.filter { $0.key > number }
+    }
+
+    /// Ends the right of a device to the space.
+    package mutating func close(_ device: Identifier) { devices[device, default: DeviceRecord()].isClosed = true }
+}
