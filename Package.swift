@@ -197,6 +197,8 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "RunwaySyncCore", swiftSettings: settings),
+        .target(name: "RunwaySyncSimulator", dependencies: ["RunwaySyncCore"], swiftSettings: settings),
         .target(
             name: "RunwayStreams",
             dependencies: [
@@ -372,6 +374,9 @@ let package = Package(
                 product("GRDB", of: "GRDB.swift", with: "Command"),
             ],
             swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwaySyncCoreTests", dependencies: ["RunwaySyncCore", "RunwaySyncSimulator"], swiftSettings: settings
         ),
         .target(
             name: "StreamFixtures",

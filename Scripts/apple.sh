@@ -117,11 +117,11 @@ turn macOS "$root/Tests" "$work/macOS/Tests"
 run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning)
 # That which most others need.
 first=(Runway)
-checked=(RunwaySQLite RunwayStorage RunwayTables RunwayStreams RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
+checked=(RunwaySQLite RunwayStorage RunwayTables RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
 # The largest.
 firstTests=(RunwayTests)
 tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests StreamFixtures
-    RunwayTablesTests RunwayStreamsTests RunwayChatTests
+    RunwayTablesTests RunwaySyncCoreTests RunwayStreamsTests RunwayChatTests
     RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayTestingTests TidyTests)
 
 for target in "${first[@]}"; do early "$target" "$work/macOS/Sources/$target"; done

@@ -3,9 +3,7 @@ import RunwaySyncSimulator
 
 // Runs seeds, or planted mistakes. See Scripts/sync-simulator.sh.
 
-let eventCount = 60
-
-func events(_ seed: UInt64) -> [SimulatedEvent] { SimulatedEvent.list(seed: seed, count: eventCount, devices: 3) }
+func events(_ seed: UInt64) -> [SimulatedEvent] { SimulatedEvent.list(seed: seed, count: 60, devices: 3) }
 
 /// Runs seeds, and prints those that fail with what is left of their events.
 func run(seeds: ClosedRange<UInt64>, printsTraces: Bool) throws -> Bool {
@@ -26,38 +24,41 @@ func run(seeds: ClosedRange<UInt64>, printsTraces: Bool) throws -> Bool {
         print("  \(try Simulation.run(seed: seed, few).failure ?? "")")
     }
     let missing = Place.allCases.filter { !reached.contains($0) }.map(\.rawValue)
-    print("\(seeds.count) seeds, \(steps) steps, \(transactions) transactions, \(failures) failed; not reached: \(missing)")
+    print(
+        "\(seeds.count) seeds, \(steps) steps, \(transactions) transactions, \(failures) failed; not reached: \(missing)"
+    )
     return failures == 0 && missing.isEmpty
 }
 
-/// Finds each planted mistake within 1,000 seeds, and shrinks the run that found it.
-func findPlanted() throws -> Bool {
-    var isComplete = true
-    for bug in PlantedBug.allCases {
-        var best: (seed: UInt64, count: Int)?
-        for seed in UInt64(1)...1_000 {
-            guard try Simulation.run(seed: seed, events(seed), bug: bug).failure != nil else { continue }
-            let few = try Simulation.shrink(seed: seed, events(seed), bug: bug)
-            if few.count < best?.count ?? .max { best = (seed, few.count) }
-            if few.count <= 12 { break }
-        }
-        print("\(bug.rawValue):", best.map { "seed \($0.seed), \($0.count) events" } ?? "not found")
-        isComplete = isComplete && best.map { $0.count <= 12 } ?? false
+/// Looks for a run that fails within 1,000 seeds, and shrinks it to at most 12 events.
+func find(_ name: String, _ bug: PlantedBug? = nil) throws -> Bool {
+    var best: (seed: UInt64, count: Int)?
+    for seed in UInt64(1)...1_000 {
+        guard try Simulation.run(seed: seed, events(seed), bug: bug).failure != nil else { continue }
+        let few = try Simulation.shrink(seed: seed, events(seed), bug: bug)
+        if few.count < best?.count ?? .max { best = (seed, few.count) }
+        if few.count <= 12 { break }
     }
-    return isComplete
+    print("\(name):", best.map { "seed \($0.seed), \($0.count) events" } ?? "not found")
+    return best.map { $0.count <= 12 } ?? false
+}
+
+/// Prints each event and each message of what is left of a run that fails.
+func show(seed: UInt64) throws -> Bool {
+    let few = try Simulation.shrink(seed: seed, events(seed))
+    let outcome = try Simulation.run(seed: seed, few) { line in
+        print(line.replacing("RunwaySyncSimulator.", with: "").replacing("RunwaySyncCore.", with: ""))
+    }
+    print(outcome.failure ?? "nothing fails")
+    return outcome.failure == nil
 }
 
 let arguments = CommandLine.arguments.dropFirst()
-func show(seed: UInt64) throws -> Bool {
-    let few = try Simulation.shrink(seed: seed, events(seed))
-    Simulation.prints = true
-    print(try Simulation.run(seed: seed, few).failure ?? "")
-    return true
-}
 let isDone =
     switch arguments.first {
-    case "planted": try findPlanted()
-    case "show": try show(seed: UInt64(arguments.last!)!)
+    case "planted": try PlantedBug.allCases.map { try find($0.rawValue, $0) }.allSatisfy { $0 }
+    case "find": try find(arguments.last ?? "")
+    case "show": try show(seed: arguments.last.flatMap { UInt64($0) } ?? 1)
     case "traces": try run(seeds: 1...100, printsTraces: true)
     case let text: try run(seeds: 1...(text.flatMap { UInt64($0) } ?? 500), printsTraces: false)
     }

@@ -28,7 +28,8 @@ extension SyncDevice {
         _ page: LogPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
     ) throws -> PageOutcome {
         var changed: Set<RowKey> = []
-        var outcome = PageOutcome.applied
+        // A server that states a larger head has to send what leads there.
+        var outcome = try page.parts.isEmpty && page.head >= store.state.nextNumber ? PageOutcome.stalled : .applied
         for part in page.parts {
             var state = try store.state
             let isOther = state.parts.first.map { $0.entry.tag != part.entry.tag } ?? false
@@ -55,7 +56,7 @@ extension SyncDevice {
         }
         if case .log(let cursor, let end, let decided) = try store.state.snapshot {
             if cursor.number >= end { try adopt(cursor, decided: decided, in: &store, using: &random) }
-            if cursor.number < end, page.parts.isEmpty { outcome = .beginAgain }
+            if cursor.number < end, page.parts.isEmpty, outcome == .applied { outcome = .beginAgain }
         } else {
             try refresh(changed, in: &store)
         }

@@ -11,7 +11,7 @@ extension SyncDevice {
         var state = try store.state
         state.device = Identifier(high: random.next(), low: random.next())
         (state.end, state.acknowledged, state.parts) = (ChainEnd(), ChainEnd(), [])
-        var (count, packet) = (0, Int64(0))
+        var packing = Packing(limit: packetLimit)
         for var outgoing in try store.outgoing() {
             if let verdict = outgoing.verdict {
                 let isLost = lost?.contains(outgoing.transaction.id) ?? (verdict.number > state.cursor.number)
@@ -19,9 +19,7 @@ extension SyncDevice {
                 outgoing.transaction.wasAcknowledged = true
                 outgoing.isSettled = false
             }
-            if count % max(packetLimit, 1) == 0 { packet = outgoing.sequence }
-            count += 1
-            outgoing.packet = packet
+            outgoing.packet = packing.packet(of: outgoing.transaction, sequence: outgoing.sequence)
             outgoing.status = .waiting
             outgoing.transaction.number = state.end.number + 1
             outgoing.transaction.previous = state.end.operation

@@ -11,7 +11,7 @@ extension SyncDevice {
     ) throws {
         let captured = try store.captured()
         if captured.isEmpty { return }
-        let former = try store.state.sequence
+        var packing = Packing(limit: packetLimit)
         var merger = try preview(store)
         for (transaction, after) in zip(captured, try Self.valuesAfter(captured, in: store)) {
             let actions = try zip(transaction.rows, after).compactMap { change, after in
@@ -19,7 +19,7 @@ extension SyncDevice {
             }
             if actions.isEmpty { continue }
             let operations = actions.map { Operation(id: .version7(at: now, using: &random), action: $0) }
-            try enqueue(operations, time: transaction.time, packetAfter: former, previewedBy: &merger, in: &store)
+            try enqueue(operations, time: transaction.time, by: &packing, previewedBy: &merger, in: &store)
         }
         try store.removeCaptured()
         try store.setPreviewed(Set(merger.rows.keys))
@@ -36,12 +36,13 @@ extension SyncDevice {
         try store.setState(state)
         var merger = try preview(store)
         let operation = Operation(id: .version7(at: now, using: &random), action: .batch(batch))
-        try enqueue([operation], time: time, packetAfter: state.sequence, previewedBy: &merger, in: &store)
+        var packing = Packing(limit: 1)
+        try enqueue([operation], time: time, by: &packing, previewedBy: &merger, in: &store)
         try refresh(in: &store)
     }
 
     private func enqueue(
-        _ operations: [Operation], time: HybridTime, packetAfter former: Int64, previewedBy merger: inout Merger,
+        _ operations: [Operation], time: HybridTime, by packing: inout Packing, previewedBy merger: inout Merger,
         in store: inout some DeviceStore
     ) throws {
         var state = try store.state
@@ -51,8 +52,8 @@ extension SyncDevice {
         try preview(transaction, by: &merger, over: store)
         state.end = transaction.end
         state.sequence += 1
-        let offset = (state.sequence - former - 1) % Int64(max(packetLimit, 1))
-        try store.put(Outgoing(sequence: state.sequence, packet: state.sequence - offset, transaction: transaction))
+        let packet = packing.packet(of: transaction, sequence: state.sequence)
+        try store.put(Outgoing(sequence: state.sequence, packet: packet, transaction: transaction))
         try store.setState(state)
     }
 
@@ -81,6 +82,30 @@ extension SyncDevice {
             if changed.isEmpty { return nil }
             return .update(key, life: row.life, policies[table: key.table] == .wholeRow ? after : changed)
         }
+    }
+}
+
+/// Divides transactions among packets, in their order.
+struct Packing {
+    /// The size at which a packet takes no more transactions: 1 MiB. A single transaction may be larger.
+    private static let byteLimit = 1 << 20
+
+    let limit: Int
+    private var packet: Int64 = 0
+    private var count = 0
+    private var bytes = 0
+
+    /// - Parameter limit: The largest number of transactions in a packet.
+    init(limit: Int) { self.limit = limit }
+
+    /// Returns the packet of a transaction: the sequence number of the first one in it.
+    mutating func packet(of transaction: Transaction, sequence: Int64) -> Int64 {
+        if count == 0 || count >= limit || bytes + transaction.byteCount > Self.byteLimit {
+            (packet, count, bytes) = (sequence, 0, 0)
+        }
+        count += 1
+        bytes += transaction.byteCount
+        return packet
     }
 }
 

@@ -155,5 +155,7 @@ extension Author {
 
 extension Stamp: Comparable {
     /// Orders by time, then by operation.
-    package static func < (left: Self, right: Self) -> Bool { (left.time, left.operation) < (right.time, right.operation) }
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.time, left.operation) < (right.time, right.operation)
+    }
 }

@@ -39,6 +39,11 @@ package struct Cell: Hashable, Sendable {
     package init(_ value: SyncValue, _ stamp: Stamp) { (self.value, self.stamp) = (value, stamp) }
 }
 
+extension Columns<Cell> {
+    /// An estimate of the space that the columns take, in bytes.
+    var byteCount: Int { reduce(48) { $0 + $1.name.utf8.count + $1.value.value.byteCount + 48 } }
+}
+
 /// The operation that wrote a column last (rule 5).
 package struct Stamp: Hashable, Sendable {
     /// The log number; `Int64.max` while the operation waits on its device.
@@ -60,6 +65,9 @@ package struct RowChange: Hashable, Sendable {
     package let columns: Columns<Cell>
     /// Values that lost against a concurrent change, for an app that asks its user (rule 7).
     package let losers: Columns<SyncValue>
+
+    /// An estimate of the space that the change takes, in bytes.
+    package var byteCount: Int { losers.reduce(columns.byteCount) { $0 + $1.value.byteCount } }
 
     package init(key: RowKey, life: Int64, columns: Columns<Cell>, losers: Columns<SyncValue> = [:]) {
         (self.key, self.life, self.columns, self.losers) = (key, life, columns, losers)

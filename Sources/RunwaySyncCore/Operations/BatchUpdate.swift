@@ -43,8 +43,9 @@ package struct BatchUpdate: Hashable, Sendable {
 
     /// Whether a row has a value for each condition, and all conditions hold.
     package func matches(_ row: Row) -> Bool {
-        row.isLive && conditions.allSatisfy { condition in
-            row.columns[condition.column].map { condition.holds(for: $0.value) } ?? false
-        }
+        row.isLive
+            && conditions.allSatisfy { condition in
+                row.columns[condition.column].map { condition.holds(for: $0.value) } ?? false
+            }
     }
 }

@@ -33,8 +33,11 @@ package struct LogPart: Hashable, Sendable {
     /// - Parameters:
     ///   - offset: The number of changes to skip.
     ///   - limit: The largest number of changes to take, at least 1.
-    package init(_ entry: LogEntry, from offset: Int, limit: Int) {
-        let changes = Array(entry.changes.dropFirst(offset).prefix(limit))
+    ///   - byteLimit: The size at which it takes no more changes. The first change may be larger.
+    package init(_ entry: LogEntry, from offset: Int, limit: Int, byteLimit: Int = .max) {
+        let changes = entry.changes.dropFirst(max(offset, 0)).prefix(limit: limit, byteLimit: byteLimit) {
+            $0.byteCount
+        }
         self.entry = LogEntry(
             number: entry.number, tag: entry.tag, device: entry.device, transaction: entry.transaction, end: entry.end,
             changes: changes)
@@ -67,4 +70,17 @@ package struct Cursor: Hashable, Sendable {
     package static let none = Cursor(epoch: Identifier(high: 0, low: 0), number: 0, tag: 0)
 
     package var basis: Basis { Basis(epoch: epoch, number: number) }
+}
+
+extension Sequence {
+    /// Returns the first elements that fit into a page, at least one if there is one.
+    func prefix(limit: Int, byteLimit: Int, size: (Element) -> Int) -> [Element] {
+        var (elements, bytes) = ([Element](), 0)
+        for element in self {
+            bytes += size(element)
+            if !elements.isEmpty, elements.count >= limit || bytes > byteLimit { break }
+            elements.append(element)
+        }
+        return elements
+    }
 }

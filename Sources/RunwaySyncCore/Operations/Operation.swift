@@ -73,7 +73,9 @@ package struct ChainEnd: Hashable, Sendable {
     package var number: Int64 = 0
     package var operation: Identifier?
 
-    package init(number: Int64 = 0, operation: Identifier? = nil) { (self.number, self.operation) = (number, operation) }
+    package init(number: Int64 = 0, operation: Identifier? = nil) {
+        (self.number, self.operation) = (number, operation)
+    }
 }
 
 /// The part of the log that a device had seen.
@@ -105,7 +107,8 @@ package struct Packet: Hashable, Sendable {
 extension Transaction {
     fileprivate var isValid: Bool {
         var keys: Set<RowKey> = []
-        return number > 0 && number < Self.maximumNumber && operations.count <= Self.maximumOperations && byteCount <= Self.maximumBytes
+        return number > 0 && number < Self.maximumNumber && operations.count <= Self.maximumOperations
+            && byteCount <= Self.maximumBytes
             && operations.allSatisfy { operation in
                 switch operation.action {
                 case .insert(let key, let life, let values), .update(let key, let life, let values):

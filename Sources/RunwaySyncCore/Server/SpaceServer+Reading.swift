@@ -6,11 +6,13 @@ extension SpaceServer {
         let cursor = request.cursor == .none ? Cursor(epoch: history.epoch, number: 0, tag: 0) : request.cursor
         if let response = try check(cursor, history, in: store) { return response }
         var parts: [LogPart] = []
-        var (count, number, offset) = (0, cursor.number + 1, request.offset)
-        while count < pageLimit, let entry = try store.entry(number) {
-            let part = LogPart(entry, from: offset, limit: pageLimit - count)
+        var (count, bytes, number, offset) = (0, 0, cursor.number + 1, request.offset)
+        while count < pageLimit, bytes < Self.pageBytes, let entry = try store.entry(number) {
+            let part = LogPart(entry, from: offset, limit: pageLimit - count, byteLimit: Self.pageBytes - bytes)
             parts.append(part)
             count += max(part.entry.changes.count, 1)
+            bytes += part.entry.changes.reduce(64) { $0 + $1.byteCount }
+            if !part.isLast { break }
             (number, offset) = (number + 1, 0)
         }
         return .page(LogPage(parts: parts, head: history.head.number, end: record.end, epoch: history.epoch))
@@ -29,11 +31,13 @@ extension SpaceServer {
         let (history, record) = (try store.history, try store.device(request.device) ?? DeviceRecord())
         if record.isClosed { return .revoked(record.lastPacket) }
         if let start = request.start, let response = try check(start, history, in: store) { return response }
-        let rows = try store.rows(after: request.after, limit: pageLimit)
+        let read = try store.rows(after: request.after, limit: pageLimit)
+        let rows = read.prefix(limit: pageLimit, byteLimit: Self.pageBytes) { $0.row.columns.byteCount }
         let decided = try request.pending.filter { try store.verdict(on: $0) != nil }
         return .snapshot(
             SnapshotPage(
-                start: request.start ?? history.head, rows: rows, isLast: rows.count < pageLimit, head: history.head,
-                end: record.end, decided: decided))
+                start: request.start ?? history.head, rows: rows,
+                isLast: rows.count == read.count && read.count < pageLimit, head: history.head, end: record.end,
+                decided: decided))
     }
 }

@@ -5,9 +5,12 @@ package struct SpaceServer: Sendable {
     private let mayWrite: @Sendable (Identifier, Operation.Action) -> Bool
     /// The largest number of changes or rows in a page.
     package var pageLimit = 1_000
+    /// The size at which a page takes no more changes or rows, in bytes.
+    static let pageBytes = 1 << 20
 
     package init(
-        _ policies: ConflictPolicies, mayWrite: @escaping @Sendable (Identifier, Operation.Action) -> Bool = { _, _ in true }
+        _ policies: ConflictPolicies,
+        mayWrite: @escaping @Sendable (Identifier, Operation.Action) -> Bool = { _, _ in true }
     ) {
         (self.policies, self.mayWrite) = (policies, mayWrite)
     }

@@ -40,7 +40,7 @@ package struct HybridClock: Hashable, Sendable {
     package static let maximumLead: Int64 = 60_000
 
     /// Returns the time under which the server stores an operation: at most a minute ahead of the server, and larger
-    /// than the former time of that device, so that its operations keep their order.
+    /// than the former time of that device, so that its operations stay in order.
     package static func clamp(_ time: HybridTime, after former: HybridTime, at milliseconds: Int64) -> HybridTime {
         max(min(time, HybridTime(milliseconds: milliseconds + maximumLead)), former.next)
     }

@@ -24,7 +24,9 @@ package struct Identifier: Hashable, Comparable, Sendable {
     }
 
     /// The 16 bytes.
-    package var bytes: [UInt8] { [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } } }
+    package var bytes: [UInt8] {
+        [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+    }
 
     private init(bytes: ArraySlice<UInt8>) {
         func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
@@ -51,7 +53,9 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
     /// Reads a UUID in any case; `nil` if the text has another form.
     package init?(_ description: String) {
         let groups = description.split(separator: "-", omittingEmptySubsequences: false)
-        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12], !description.utf8.contains(UInt8(ascii: "+")) else { return nil }
+        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12], !description.utf8.contains(UInt8(ascii: "+")) else {
+            return nil
+        }
         let digits = groups.joined()
         guard let high = UInt64(digits.prefix(16), radix: 16), let low = UInt64(digits.suffix(16), radix: 16) else {
             return nil

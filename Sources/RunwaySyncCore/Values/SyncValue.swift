@@ -29,7 +29,9 @@ package enum SyncValue: Hashable, Sendable {
     ///
     /// - Returns: A negative number, 0 or a positive number; `nil` for values of different kinds, and for ``null``.
     package func compared(to other: SyncValue) -> Int? {
-        func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int { left < right ? -1 : left == right ? 0 : 1 }
+        func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+            left < right ? -1 : left == right ? 0 : 1
+        }
         switch (self, other) {
         case (.integer(let left), .integer(let right)): return order(left, right)
         case (.real(let left), .real(let right)): return order(left, right)

@@ -34,7 +34,12 @@ extension Simulation {
                 columns: Columns(
                     line.cells.map { name, cell in
                         let time = HybridTime(milliseconds: 0)
-                        return (name, Cell(cell.value, Stamp(number: 0, time: time, operation: cell.operation, device: cell.device)))
+                        return (
+                            name,
+                            Cell(
+                                cell.value, Stamp(number: 0, time: time, operation: cell.operation, device: cell.device)
+                            )
+                        )
                     }))
         }
         for key in Set(expected.keys).union(server.store.rows.keys).sorted() {
@@ -60,7 +65,8 @@ extension Simulation {
         }
         let rows = server.store.rows.compactMapValues(\.values)
         for key in Set(rows.keys).union(store.shownRows.keys).sorted() where rows[key] != store.shownRows[key] {
-            return "\(key) shows \(String(describing: store.shownRows[key])), and the server has \(String(describing: rows[key]))"
+            return
+                "\(key) shows \(String(describing: store.shownRows[key])), and the server has \(String(describing: rows[key]))"
         }
         return file.written.lazy.compactMap { lost($0, in: store) }.first
     }

@@ -1,6 +1,7 @@
 /// What a set of runs has to reach, so that it shows something (sometimes-assertions).
 package enum Place: String, CaseIterable, Sendable {
-    case absent, announcedRestore, batch, clamped, conflict, crashAfterCommit, crashBeforeCommit, duplicate, forked, gap,
+    case absent, announcedRestore, batch, clamped, conflict, crashAfterCommit, crashBeforeCommit, duplicate, forked,
+        gap,
         history, horizon, lostResponse, refused, repetition, restore, revoked, snapshot, snapshotOfManyPages,
         splitTransaction, superseded, tooLarge, unreadable, wait, waitingOperation, withdrawal
 }

@@ -84,7 +84,9 @@ struct Reference {
                     else { return false }
                     return number < bound
                 }
-                if line.life % 2 == 1, matches { set(batch.values, key, operation.id, device, time, basis, isBatch: true) }
+                if line.life % 2 == 1, matches {
+                    set(batch.values, key, operation.id, device, time, basis, isBatch: true)
+                }
             }
         case .void: break
         }

@@ -46,6 +46,10 @@ package enum SimulatedEvent: Hashable, Sendable {
         let row: Int
         /// The columns that get new values; the row is deleted if there are none.
         let columns: [String]
+
+        package init(table: Int, row: Int, columns: [String]) {
+            (self.table, self.row, self.columns) = (table, row, columns)
+        }
     }
 
     package enum Link: Hashable, Sendable {
@@ -102,7 +106,8 @@ extension SimulatedEvent {
     }
 
     private enum Kind: CaseIterable {
-        case write, pass, link, crash, batch, save, restore, clone, clock, backUp, restoreServer, trim, limit, fail, permit,
+        case write, pass, link, crash, batch, save, restore, clone, clock, backUp, restoreServer, trim, limit, fail,
+            permit,
             revoke, readmit, poison, withdraw
 
         func event(on device: Int, rowCount: Int, _ random: inout SeededRandom) -> SimulatedEvent {
@@ -123,7 +128,8 @@ extension SimulatedEvent {
             case .backUp: return .backUp
             case .restoreServer: return .restoreServer(isAnnounced: .random(using: &random))
             case .trim: return .trim
-            case .limit: return .limit(page: .random(in: 1...6, using: &random), packet: .random(in: 1...6, using: &random))
+            case .limit:
+                return .limit(page: .random(in: 1...6, using: &random), packet: .random(in: 1...6, using: &random))
             case .fail:
                 return .fail(device, count: .random(in: 1...2, using: &random), any(.wait, .tooLarge, random: &random))
             case .permit: return .permit(device, table: table, .random(using: &random))
@@ -145,5 +151,11 @@ extension SimulatedEvent {
             writes.append(RowWrite(table: table, row: row, columns: isDelete ? [] : some.isEmpty ? ["a"] : some))
         }
         return writes
+    }
+}
+
+extension SimulatedEvent.RowWrite: CustomStringConvertible {
+    package var description: String {
+        "\(SimulatedEvent.tables[table]) \(row) \(columns.isEmpty ? "deleted" : columns.joined())"
     }
 }

@@ -26,7 +26,9 @@ struct SimulatedServer {
     mutating func handle(_ request: SyncRequest, at now: Int64, places: inout Set<Place>) throws -> SyncResponse {
         var request = request
         if case .push(let packet) = request, let response = deviate(packet) { return response }
-        if case .push(let packet) = request, packet.transactions.contains(where: { poison.contains(where: $0.contains) }) {
+        if case .push(let packet) = request,
+            packet.transactions.contains(where: { poison.contains(where: $0.contains) })
+        {
             places.insert(.unreadable)
             return .invalid
         }

@@ -19,7 +19,6 @@ package struct Simulation {
     }
 
     /// The start of every run: 1 October 2024.
-    nonisolated(unsafe) package static var prints = false
     private static let start: Int64 = 1_727_740_800_000
     /// The time within which all devices are equal once the faults have ended, in milliseconds.
     private static let settlingTime: Int64 = 11_000
@@ -31,27 +30,34 @@ package struct Simulation {
     var places: Set<Place> = []
     /// The first promise that was broken.
     var failure: String?
-    private(set) var stepCount = 0
+    var stepCount = 0
     private(set) var trace = Trace()
     private var items: [Item] = []
     private var order = 0
-    private var writeCount = 0
+    var writeCount = 0
     let bug: PlantedBug?
+    let narrate: ((String) -> Void)?
     /// Whether a file was copied, to another device or to an earlier time.
-    private(set) var hasCopies = false
+    var hasCopies = false
 
-    private init(seed: UInt64, devices count: Int, bug: PlantedBug?) {
+    private init(seed: UInt64, devices count: Int, bug: PlantedBug?, narrate: ((String) -> Void)?) {
         random = SeededRandom(seed: seed)
-        self.bug = bug
+        (self.bug, self.narrate) = (bug, narrate)
         server = SimulatedServer(epoch: Identifier(high: random.next(), low: random.next()), bug: bug)
         for _ in 0..<count { add(.init(store: MemoryDeviceStore(device: newIdentifier(), bug: bug))) }
     }
 
     /// Runs events, then ends the faults, and checks that all devices become equal.
+    ///
+    /// - Parameters:
+    ///   - devices: The number of devices at the start. The default is 3.
+    ///   - bug: A mistake to plant. The default is none.
+    ///   - narrate: Receives a line for each event and each message. The default is none.
     package static func run(
-        seed: UInt64, _ events: [SimulatedEvent], devices: Int = 3, bug: PlantedBug? = nil
+        seed: UInt64, _ events: [SimulatedEvent], devices: Int = 3, bug: PlantedBug? = nil,
+        narrate: ((String) -> Void)? = nil
     ) throws -> Outcome {
-        var run = Simulation(seed: seed, devices: devices, bug: bug)
+        var run = Simulation(seed: seed, devices: devices, bug: bug, narrate: narrate)
         for event in events where run.failure == nil {
             try run.perform(event)
             run.trace.add(run.now, run.devices.count)
@@ -75,10 +81,9 @@ package struct Simulation {
         package let transactionCount: Int64
     }
 
-    func newIdentifier(_ random: inout SeededRandom) -> Identifier { Identifier(high: random.next(), low: random.next()) }
-    private mutating func newIdentifier() -> Identifier { Identifier(high: random.next(), low: random.next()) }
+    mutating func newIdentifier() -> Identifier { Identifier(high: random.next(), low: random.next()) }
 
-    private mutating func add(_ file: SimulatedDevice.File) {
+    mutating func add(_ file: SimulatedDevice.File) {
         devices.append(SimulatedDevice(file))
         schedule(.timer(devices.count - 1), after: .random(in: 1...4_000, using: &random))
     }
@@ -91,7 +96,7 @@ package struct Simulation {
     }
 
     /// Performs all that is due within a time.
-    private mutating func pass(_ milliseconds: Int64) throws {
+    mutating func pass(_ milliseconds: Int64) throws {
         let end = now + milliseconds
         while failure == nil, let item = items.last, item.due <= end {
             items.removeLast()
@@ -128,12 +133,12 @@ package struct Simulation {
     mutating func handle(_ event: SyncDevice.Event, on index: Int) throws {
         var device = devices[index]
         if now < device.pauseEnd { return }
-        if Self.prints { print(now - Self.start, index, String("\(event)".replacing("RunwaySyncCore.", with: "").prefix(400))) }
+        narrate?("\(now - Self.start) device \(index): \(event)")
         let effects = try device.process.handle(
             event, at: now + device.offset, in: &device.file.store, using: &random)
         trace.add(now, index)
         trace.add(device.file.store.state.cursor.number, effects.count)
-        if Self.prints { for effect in effects { print("      ", "\(effect)".replacing("RunwaySyncCore.", with: "").prefix(300)) } }
+        if let narrate { for effect in effects { narrate("    \(effect)") } }
         switch device.crash {
         case .beforeCommit:
             places.insert(.crashBeforeCommit)
@@ -183,7 +188,9 @@ package struct Simulation {
         let head = server.store.history.head.number
         if head == former { return }
         for other in devices.indices {
-            for delay in delays(of: devices[other].link, isUp: false) { schedule(.poke(other, head: head), after: delay) }
+            for delay in delays(of: devices[other].link, isUp: false) {
+                schedule(.poke(other, head: head), after: delay)
+            }
         }
     }
 
@@ -203,108 +210,6 @@ package struct Simulation {
             case 3: return [.random(in: 5...60_000, using: &random)]
             default: return [short(&random)]
             }
-        }
-    }
-}
-
-extension Simulation {
-    private mutating func perform(_ event: SimulatedEvent) throws {
-        if Self.prints { print("EVENT", event) }
-        stepCount += 1
-        switch event {
-        case .write(let index, let writes): try write(writes, on: index)
-        case .batch(let index, let table, let below): try updateAll(table: table, below: below, on: index)
-        case .pass(let milliseconds): try pass(milliseconds)
-        case .link(let index, let link): devices[index].link = link
-        case .crash(let index, .now): devices[index].restart()
-        case .crash(let index, let point): devices[index].crash = point
-        case .save(let index): devices[index].saved = devices[index].file
-        case .restore(let index):
-            guard let saved = devices[index].saved else { return }
-            devices[index].file = saved
-            devices[index].restart()
-            hasCopies = true
-            for index in devices.indices { devices[index].screen.isOff = true }
-        case .clone(let index, let isNoticed):
-            guard devices.count < 6, !devices[index].file.store.state.isRevoked else { return }
-            add(devices[index].file)
-            hasCopies = true
-            // Writes that were not sealed are sealed twice, as two operations.
-            for index in devices.indices { devices[index].screen.isOff = true }
-            if isNoticed { try handle(.wasCopied, on: devices.count - 1) }
-        case .clock(let index, let offset): devices[index].offset = offset
-        case .backUp: server.backUp()
-        case .restoreServer(let isAnnounced):
-            guard server.restore(announcing: isAnnounced ? newIdentifier() : nil) else { return }
-            places.insert(isAnnounced ? .announcedRestore : .restore)
-            for index in devices.indices { devices[index].screen.isOff = true }
-        case .trim: server.trim()
-        case .limit(let page, let packet):
-            server.core.pageLimit = page
-            for index in devices.indices { devices[index].process.packetLimit = packet }
-        case .fail(let index, let count, let failure):
-            devices[index].failures += Array(repeating: failure, count: count)
-        case .permit(let index, let table, let isAllowed):
-            server.permit(devices[index].file.store.state.device, table: SimulatedEvent.tables[table], isAllowed)
-        case .revoke(let index):
-            server.revoke(devices[index].file.store.state.device)
-            devices[index].screen.isOff = true
-        case .readmit(let index): try handle(.readmitted, on: index)
-        case .poison(let index): if let value = devices[index].file.written.last { server.poison(value) }
-        case .withdraw(let index):
-            let store = devices[index].file.store
-            guard let last = store.outgoing().last(where: { $0.verdict == nil }) else { return }
-            try handle(.withdrew(last.transaction.id), on: index)
-            places.insert(.withdrawal)
-        }
-    }
-
-    /// Writes as a user does: new rows get all columns.
-    private mutating func write(_ writes: [SimulatedEvent.RowWrite], on index: Int) throws {
-        guard !devices[index].file.store.state.isRevoked else { return }
-        var changes: [(key: RowKey, values: Columns<SyncValue>?)] = []
-        for write in writes {
-            let key = RowKey(SimulatedEvent.tables[write.table], Identifier(high: UInt64(write.row), low: 1))
-            let isNew = devices[index].file.store.shown(key) == nil
-            let columns = isNew && !write.columns.isEmpty ? SimulatedEvent.columns : write.columns
-            let values = Columns(columns.map { ($0, newValue(of: $0, on: index)) })
-            changes.append((key, values.isEmpty ? nil : values))
-            devices[index].file.written += values.map(\.value).filter { if case .text = $0 { true } else { false } }
-        }
-        try devices[index].file.store.write(changes, at: now + devices[index].offset)
-        if devices[index].file.store.captured().count >= SyncDevice.unsealedLimit {
-            try devices[index].process.seal(at: now, in: &devices[index].file.store, using: &random)
-        }
-        look(at: index)
-        try handle(.prompted, on: index)
-    }
-
-    private mutating func newValue(of column: String, on index: Int) -> SyncValue {
-        writeCount += 1
-        return column == "n" ? .integer(Int64(writeCount % 10)) : .text("\(writeCount) of \(index)")
-    }
-
-    private mutating func updateAll(table: Int, below: Int64, on index: Int) throws {
-        guard !devices[index].file.store.state.isRevoked else { return }
-        let value = newValue(of: "b", on: index)
-        let batch = BatchUpdate(
-            table: SimulatedEvent.tables[table], where: [.init("n", .less, .integer(below))], set: ["b": value])
-        try devices[index].process.updateAll(
-            batch, at: now + devices[index].offset, in: &devices[index].file.store, using: &random)
-        devices[index].file.written.append(value)
-        places.insert(.batch)
-        // At the server it may match other rows.
-        for index in devices.indices { devices[index].screen.isOff = true }
-        try handle(.prompted, on: index)
-    }
-
-    /// Ends all faults. Rights stay as they are.
-    private mutating func endFaults() throws {
-        server.core.pageLimit = max(server.core.pageLimit, 20)
-        for index in devices.indices {
-            devices[index].link = .clear
-            devices[index].failures = []
-            devices[index].crash = nil
         }
     }
 }

@@ -1,0 +1,31 @@
+# Mistakes in the core, each the lack of a rule: plant NAME FILE EXPRESSION-OF-SED. Read by Scripts/sync-simulator.sh.
+plant "rule 1: rows are shown anew over writes that are not sealed" Device/SyncDevice.swift \
+    's/try seal\(at: now, in: &store, using: &random\)$/_ = now/'
+plant "rule 3: a part of a refused transaction is applied" Server/SpaceServer.swift \
+    's/return \.absent \}/continue }/'
+plant "rule 5: the basis does not count" Merging/Merger.swift 's/basis < stamp\.number && device/device/'
+plant "rule 5: a device meets its own changes" Merging/Merger.swift 's/ && device != stamp\.device//'
+plant "rule 5: a winner stores its own clock" Merging/Merger.swift 's/max\(time, former\?\.time\.next \?\? time\)/time/'
+plant "rule 6: an insert begins the first life" Merging/Row.swift 's/life \+ 1 \+ life % 2/1/'
+plant "rule 6: columns outlive their row" Merging/Row.swift 's/if change\.life > life \{ columns = \[:\] \}//'
+plant "rule 7: whole rows are merged" Merging/Merger.swift 's/case \.wholeRow: .*/case .wholeRow: break/'
+plant "rule 9: parts of two histories are one transaction" Device/SyncDevice+Pulling.swift 's/ \|\| isOther \{/ {/'
+plant "rule 10: a head that was only heard of is pulled to" Device/SyncDevice.swift \
+    's/min\(target \?\? page\.head, page\.head\)/target ?? page.head/'
+plant "rule 10: a poke during a pull is lost" Device/SyncDevice.swift 's/head = max\(head, page\.head\)/head = page.head/'
+plant "rule 11: a snapshot is shown before its log" Device/SyncDevice+Snapshot.swift \
+    's/page\.start\.number >= page\.head\.number/true/'
+plant "rule 11: pending transactions are not named" Device/SyncDevice+Pulling.swift \
+    's/start == nil \? try named\(in: store\) : \[\]/[Identifier]()/'
+plant "rule 12: a cursor is a number" Server/SpaceServer+Reading.swift 's/return try store\.entry.*/return nil/'
+plant "rule 12: the tag of an entry depends on the entry only" Operations/LogEntry.swift \
+    's/\.reduce\(tag\) \{/.reduce(0 as UInt64) {/'
+plant "rule 12: a server that lost the end of a chain is believed" Device/SyncDevice.swift \
+    's/return end\.number < acknowledged\.number.*/return false \&\& acknowledged == end/'
+plant "rule 12: a re-sent update is not merged when its row comes back" Server/SpaceServer.swift \
+    's/try mergeWaiting\(&merger, at: number, history, in: &store\)//'
+plant "rule 13: a refusal of the rights applies to one operation" Server/SpaceServer.swift \
+    's/guard mayWrite\(device, operation\.action\) else \{ return \.forbidden \}/if !mayWrite(device, operation.action) { continue }/'
+plant "rule 14: a batch sets its values in deleted rows" Operations/BatchUpdate.swift 's/row\.isLive && //'
+plant "rule 19: a void changes a known verdict" Server/SpaceServer.swift \
+    's/if let verdict = try store\.verdict\(on: transaction\.id\) \{/if !transaction.isVoid, let verdict = try store.verdict(on: transaction.id) {/'

@@ -1,0 +1,103 @@
+import RunwaySyncCore
+
+extension Simulation {
+    mutating func perform(_ event: SimulatedEvent) throws {
+        narrate?("\(event)")
+        stepCount += 1
+        switch event {
+        case .write(let index, let writes): try write(writes, on: index)
+        case .batch(let index, let table, let below): try updateAll(table: table, below: below, on: index)
+        case .pass(let milliseconds): try pass(milliseconds)
+        case .link(let index, let link): devices[index].link = link
+        case .crash(let index, .now): devices[index].restart()
+        case .crash(let index, let point): devices[index].crash = point
+        case .save(let index): devices[index].saved = devices[index].file
+        case .restore(let index):
+            guard let saved = devices[index].saved else { return }
+            devices[index].file = saved
+            devices[index].restart()
+            hasCopies = true
+            for index in devices.indices { devices[index].screen.isOff = true }
+        case .clone(let index, let isNoticed):
+            guard devices.count < 6, !devices[index].file.store.state.isRevoked else { return }
+            add(devices[index].file)
+            hasCopies = true
+            // Writes that were not sealed are sealed twice, as two operations.
+            for index in devices.indices { devices[index].screen.isOff = true }
+            if isNoticed { try handle(.wasCopied, on: devices.count - 1) }
+        case .clock(let index, let offset): devices[index].offset = offset
+        case .backUp: server.backUp()
+        case .restoreServer(let isAnnounced):
+            guard server.restore(announcing: isAnnounced ? newIdentifier() : nil) else { return }
+            places.insert(isAnnounced ? .announcedRestore : .restore)
+            for index in devices.indices { devices[index].screen.isOff = true }
+        case .trim: server.trim()
+        case .limit(let page, let packet):
+            server.core.pageLimit = page
+            for index in devices.indices { devices[index].process.packetLimit = packet }
+        case .fail(let index, let count, let failure):
+            devices[index].failures += Array(repeating: failure, count: count)
+        case .permit(let index, let table, let isAllowed):
+            server.permit(devices[index].file.store.state.device, table: SimulatedEvent.tables[table], isAllowed)
+        case .revoke(let index):
+            server.revoke(devices[index].file.store.state.device)
+            devices[index].screen.isOff = true
+        case .readmit(let index): try handle(.readmitted, on: index)
+        case .poison(let index): if let value = devices[index].file.written.last { server.poison(value) }
+        case .withdraw(let index):
+            let store = devices[index].file.store
+            guard let last = store.outgoing().last(where: { $0.verdict == nil }) else { return }
+            try handle(.withdrew(last.transaction.id), on: index)
+            places.insert(.withdrawal)
+        }
+    }
+
+    /// Writes as a user does: new rows get all columns.
+    private mutating func write(_ writes: [SimulatedEvent.RowWrite], on index: Int) throws {
+        guard !devices[index].file.store.state.isRevoked else { return }
+        var changes: [(key: RowKey, values: Columns<SyncValue>?)] = []
+        for write in writes {
+            let key = RowKey(SimulatedEvent.tables[write.table], Identifier(high: UInt64(write.row), low: 1))
+            let isNew = devices[index].file.store.shown(key) == nil
+            let columns = isNew && !write.columns.isEmpty ? SimulatedEvent.columns : write.columns
+            let values = Columns(columns.map { ($0, newValue(of: $0, on: index)) })
+            changes.append((key, values.isEmpty ? nil : values))
+            devices[index].file.written += values.map(\.value).filter { if case .text = $0 { true } else { false } }
+        }
+        try devices[index].file.store.write(changes, at: now + devices[index].offset)
+        if devices[index].file.store.captured().count >= SyncDevice.unsealedLimit {
+            try devices[index].process.seal(at: now, in: &devices[index].file.store, using: &random)
+        }
+        look(at: index)
+        try handle(.prompted, on: index)
+    }
+
+    private mutating func newValue(of column: String, on index: Int) -> SyncValue {
+        writeCount += 1
+        return column == "n" ? .integer(Int64(writeCount % 10)) : .text("\(writeCount) of \(index)")
+    }
+
+    private mutating func updateAll(table: Int, below: Int64, on index: Int) throws {
+        guard !devices[index].file.store.state.isRevoked else { return }
+        let value = newValue(of: "b", on: index)
+        let batch = BatchUpdate(
+            table: SimulatedEvent.tables[table], where: [.init("n", .less, .integer(below))], set: ["b": value])
+        try devices[index].process.updateAll(
+            batch, at: now + devices[index].offset, in: &devices[index].file.store, using: &random)
+        devices[index].file.written.append(value)
+        places.insert(.batch)
+        // At the server it may match other rows.
+        for index in devices.indices { devices[index].screen.isOff = true }
+        try handle(.prompted, on: index)
+    }
+
+    /// Ends all faults. Rights stay as they are.
+    mutating func endFaults() throws {
+        server.core.pageLimit = max(server.core.pageLimit, 20)
+        for index in devices.indices {
+            devices[index].link = .clear
+            devices[index].failures = []
+            devices[index].crash = nil
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import RunwaySyncCore
+import RunwaySyncSimulator
+import Testing
+
+/// Rules 3, 5, 10, 12, 13 and 19.
+struct ExchangeTests {
+    @Test func twoDevicesBecomeEqual() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1"), "b": .text("1")])
+        try pair.sync()
+        try pair.sync(1)
+        try pair.write(["b": .text("2")], on: 1)
+        try pair.write(["a": .text("3")])
+        for device in [0, 1, 0] { try pair.sync(device) }
+        #expect(pair.shown(0) == ["a": .text("3"), "b": .text("2")] && pair.shown(0) == pair.shown(1))
+        #expect(pair.files.map(\.state.cursor.number) == [3, 3])
+    }
+
+    /// Rule 5.
+    @Test func ownWritesStayOnTopOfThePage() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        try pair.sync()
+        try pair.sync(1)
+        try pair.write(["a": .text("other")])
+        try pair.sync()
+        try pair.write(["a": .text("own")], on: 1)
+        let pull = try #require(try pair.handle(.prompted, on: 1))
+        _ = try pair.handle(.received(try pair.respond(to: pull.0), exchange: pull.1), on: 1)
+        #expect(pair.shown(1) == ["a": .text("own")])
+    }
+
+    /// Rule 10.
+    @Test func nothingIsPulledIfTheHeadIsKnown() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        try pair.sync()
+        #expect(try pair.handle(.poked(head: 1)) == nil)
+        #expect(try pair.handle(.poked(head: 2)) != nil)
+    }
+
+    @Test func responsesToEarlierRequestsAreIgnored() throws {
+        var pair = Pair()
+        let (request, exchange) = try #require(try pair.handle(.prompted))
+        _ = try pair.handle(.lost(exchange: exchange))
+        #expect(try pair.handle(.received(.forked, exchange: exchange)) == nil)
+        #expect(try pair.handle(.received(try pair.respond(to: request), exchange: exchange + 5)) == nil)
+    }
+
+    /// Rule 3.
+    @Test func refusedTransactionsAreReportedOnce() throws {
+        var pair = Pair()
+        pair.server = SpaceServer(ConflictPolicies()) { _, _ in false }
+        try pair.write(["a": .text("1")])
+        try pair.sync()
+        #expect(pair.shown() == nil && pair.effects.count == 1)
+        try pair.sync()
+        #expect(pair.effects.count == 1)
+    }
+
+    /// Rule 3.
+    @Test func anEntrySettlesWhatItsDeviceSentBefore() throws {
+        var pair = Pair()
+        pair.server = SpaceServer(ConflictPolicies()) { _, action in
+            if case .insert(let key, _, _) = action { key != Pair.key } else { true }
+        }
+        try pair.write(["a": .text("refused")])
+        try pair.write(["a": .text("applied")], RowKey("note", Identifier(high: 0, low: 2)))
+        let pull = try #require(try pair.handle(.prompted))
+        let push = try #require(try pair.handle(.received(try pair.respond(to: pull.0), exchange: pull.1)))
+        _ = try pair.respond(to: push.0)
+        _ = try pair.handle(.lost(exchange: push.1))
+        let second = try #require(try pair.handle(.prompted))
+        _ = try pair.handle(.received(try pair.respond(to: second.0), exchange: second.1))
+        // The log has the second one only; the refusal comes with the repetition.
+        #expect(pair.shown() == nil && pair.effects.isEmpty)
+    }
+
+    /// Rule 12.
+    @Test func renumberingLeavesOperationsAsTheyAre() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        try pair.sync()
+        try pair.write(["a": .text("2")])
+        try pair.seal()
+        let before = pair.files[0].outgoing()[1]
+        let device = pair.files[0].state.device
+        _ = try pair.handle(.wasCopied)
+        let after = pair.files[0].outgoing()[1]
+        #expect(pair.files[0].state.device != device && after.transaction.number == 1)
+        #expect(after.transaction.operations == before.transaction.operations)
+        #expect(
+            after.transaction.time == before.transaction.time && after.transaction.basis == before.transaction.basis)
+    }
+
+    /// Rule 13.
+    @Test func evictedRowsGoAndUnsentOnesAreRefused() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        try pair.sync()
+        try pair.write(["a": .text("2")])
+        pair.space.close(pair.files[0].state.device)
+        try pair.sync()
+        #expect(pair.files[0].shownRows.isEmpty && pair.files[0].state.isRevoked)
+        #expect(pair.effects.map { if case .refused(_, .revoked) = $0 { true } else { false } } == [true])
+        #expect(try pair.handle(.prompted) == nil)
+    }
+
+    /// Rule 19.
+    @Test func aWithdrawnTransactionDoesNotBlockItsSuccessor() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        try pair.seal()
+        try pair.write(["a": .text("1")], RowKey("note", Identifier(high: 0, low: 2)))
+        try pair.seal()
+        _ = try pair.handle(.withdrew(pair.files[0].outgoing()[0].transaction.id))
+        #expect(pair.shown() == nil)
+        _ = try pair.handle(.lost(exchange: 1))
+        try pair.sync()
+        #expect(pair.effects.map { if case .refused(_, .void) = $0 { true } else { false } } == [true])
+        #expect(pair.space.history.head.number == 1)
+    }
+
+    /// Rule 19.
+    @Test func aVoidFindsOutWhatHadArrived() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        let pull = try #require(try pair.handle(.prompted))
+        let push = try #require(try pair.handle(.received(try pair.respond(to: pull.0), exchange: pull.1)))
+        _ = try pair.respond(to: push.0)
+        _ = try pair.handle(.lost(exchange: push.1))
+        _ = try pair.handle(.withdrew(pair.files[0].outgoing()[0].transaction.id))
+        _ = try pair.handle(.lost(exchange: push.1 + 1))
+        try pair.sync()
+        #expect(pair.shown() == ["a": .text("1")] && pair.effects.isEmpty)
+    }
+
+    @Test(arguments: [Int64(-5), .max])
+    func pausesAreBounded(milliseconds: Int64) throws {
+        var pair = Pair()
+        let (_, exchange) = try #require(try pair.handle(.prompted))
+        _ = try pair.handle(.received(.wait(milliseconds: milliseconds), exchange: exchange))
+        #expect(pair.effects == [.pause(milliseconds: milliseconds < 0 ? 0 : 3_600_000)])
+    }
+
+    @Test func pagesOutOfOrderAreNotApplied() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        try pair.write(["a": .text("2")])
+        try pair.sync()
+        let (request, exchange) = try #require(try pair.handle(.prompted, on: 1))
+        guard case .page(let page) = try pair.respond(to: request) else { return #expect(Bool(false)) }
+        let turned = LogPage(parts: page.parts.reversed(), head: page.head, end: page.end, epoch: page.epoch)
+        #expect(try pair.handle(.received(.page(turned), exchange: exchange), on: 1) == nil)
+        #expect(pair.files[1].state.cursor.number == 0 && pair.files[1].shownRows.isEmpty)
+        try pair.sync(1)
+        #expect(pair.shown(1) == ["a": .text("2")])
+    }
+
+    @Test func aHeadWithoutEntriesEndsTheCycle() throws {
+        var pair = Pair()
+        let (_, exchange) = try #require(try pair.handle(.prompted))
+        let page = LogPage(parts: [], head: 9, end: ChainEnd(), epoch: pair.space.history.epoch)
+        #expect(try pair.handle(.received(.page(page), exchange: exchange)) == nil)
+    }
+
+    @Test func packetsAndPagesAreBoundedInBytes() throws {
+        var pair = Pair()
+        let text = SyncValue.text(String(repeating: "x", count: 600_000))
+        for row in 0..<4 { try pair.write(["a": text], RowKey("note", Identifier(high: 0, low: UInt64(row)))) }
+        try pair.sync()
+        try pair.sync(1)
+        #expect(pair.pushes.map(\.transactions.count) == [1, 1, 1, 1])
+        #expect(pair.pulls(of: 1).count == 2 && pair.files[1].shownRows.count == 4)
+    }
+
+    @Test func verdictsOfAnotherCountAreIgnored() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        let pull = try #require(try pair.handle(.prompted))
+        let push = try #require(try pair.handle(.received(try pair.respond(to: pull.0), exchange: pull.1)))
+        let verdicts = SyncResponse.verdicts([.applied(1), .applied(2)], head: 2)
+        _ = try pair.handle(.received(verdicts, exchange: push.1))
+        #expect(pair.files[0].outgoing().map(\.status) == [.waiting])
+    }
+}
