@@ -3,14 +3,19 @@ import RunwaySyncSimulator
 
 // Runs seeds, or planted mistakes. See Scripts/sync-simulator.sh.
 
-func events(_ seed: UInt64) -> [SimulatedEvent] { SimulatedEvent.list(seed: seed, count: 60, devices: 3) }
+/// Every tenth seed has five devices and a long run.
+func devices(_ seed: UInt64) -> Int { seed % 10 == 0 ? 5 : 3 }
+
+func events(_ seed: UInt64) -> [SimulatedEvent] {
+    SimulatedEvent.list(seed: seed, count: seed % 10 == 0 ? 200 : 60, devices: devices(seed))
+}
 
 /// Runs seeds, and prints those that fail with what is left of their events.
 func run(seeds: ClosedRange<UInt64>, printsTraces: Bool) throws -> Bool {
     var (steps, transactions, failures) = (0, Int64(0), 0)
     var reached: Set<Place> = []
     for seed in seeds {
-        let outcome = try Simulation.run(seed: seed, events(seed))
+        let outcome = try Simulation.run(seed: seed, events(seed), devices: devices(seed))
         steps += outcome.stepCount
         transactions += outcome.transactionCount
         reached.formUnion(outcome.places)
@@ -19,9 +24,9 @@ func run(seeds: ClosedRange<UInt64>, printsTraces: Bool) throws -> Bool {
         failures += 1
         print("seed \(seed): \(failure)")
         if failures > 3 { continue }
-        let few = try Simulation.shrink(seed: seed, events(seed))
+        let few = try Simulation.shrink(seed: seed, events(seed), devices: devices(seed))
         for event in few { print("  " + "\(event)".replacing("RunwaySyncSimulator.SimulatedEvent.", with: "")) }
-        print("  \(try Simulation.run(seed: seed, few).failure ?? "")")
+        print("  \(try Simulation.run(seed: seed, few, devices: devices(seed)).failure ?? "")")
     }
     let missing = Place.allCases.filter { !reached.contains($0) }.map(\.rawValue)
     print(
@@ -34,8 +39,10 @@ func run(seeds: ClosedRange<UInt64>, printsTraces: Bool) throws -> Bool {
 func find(_ name: String, _ bug: PlantedBug? = nil) throws -> Bool {
     var best: (seed: UInt64, count: Int)?
     for seed in UInt64(1)...1_000 {
-        guard try Simulation.run(seed: seed, events(seed), bug: bug).failure != nil else { continue }
-        let few = try Simulation.shrink(seed: seed, events(seed), bug: bug)
+        guard try Simulation.run(seed: seed, events(seed), devices: devices(seed), bug: bug).failure != nil else {
+            continue
+        }
+        let few = try Simulation.shrink(seed: seed, events(seed), devices: devices(seed), bug: bug)
         if few.count < best?.count ?? .max { best = (seed, few.count) }
         if few.count <= 12 { break }
     }
@@ -45,8 +52,8 @@ func find(_ name: String, _ bug: PlantedBug? = nil) throws -> Bool {
 
 /// Prints each event and each message of what is left of a run that fails.
 func show(seed: UInt64) throws -> Bool {
-    let few = try Simulation.shrink(seed: seed, events(seed))
-    let outcome = try Simulation.run(seed: seed, few) { line in
+    let few = try Simulation.shrink(seed: seed, events(seed), devices: devices(seed))
+    let outcome = try Simulation.run(seed: seed, few, devices: devices(seed)) { line in
         print(line.replacing("RunwaySyncSimulator.", with: "").replacing("RunwaySyncCore.", with: ""))
     }
     print(outcome.failure ?? "nothing fails")

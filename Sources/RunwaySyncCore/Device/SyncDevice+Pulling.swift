@@ -12,15 +12,11 @@ extension SyncDevice {
     /// Returns the request that brings the next rows or entries.
     func nextPull(in store: some DeviceStore) throws -> SyncRequest {
         let state = try store.state
-        switch state.snapshot {
-        case .rows(let start, let after, _):
-            let pending = start == nil ? try named(in: store) : []
-            return .snapshot(SnapshotRequest(device: state.device, start: start, after: after, pending: pending))
-        case .log(let cursor, _, _):
-            return .pull(PullRequest(device: state.device, cursor: cursor, offset: state.received))
-        case nil:
-            return .pull(PullRequest(device: state.device, cursor: state.cursor, offset: state.received))
+        guard case .rows(let start, let after, _) = state.snapshot else {
+            return .pull(PullRequest(device: state.device, cursor: state.position, offset: state.received))
         }
+        let pending = start == nil ? try named(in: store) : []
+        return .snapshot(SnapshotRequest(device: state.device, start: start, after: after, pending: pending))
     }
 
     /// Applies a page of the log to the confirmed or staged rows, and shows it (rules 5, 9 and 11).
@@ -29,11 +25,11 @@ extension SyncDevice {
     ) throws -> PageOutcome {
         var changed: Set<RowKey> = []
         // A server that states a larger head has to send what leads there.
-        var outcome = try page.parts.isEmpty && page.head >= store.state.nextNumber ? PageOutcome.stalled : .applied
+        var outcome = try page.parts.isEmpty && page.head > store.state.position.number ? PageOutcome.stalled : .applied
         for part in page.parts {
             var state = try store.state
             let isOther = state.parts.first.map { $0.entry.tag != part.entry.tag } ?? false
-            if part.entry.number != state.nextNumber || part.offset != state.received || isOther {
+            if part.entry.number != state.position.number + 1 || part.offset != state.received || isOther {
                 state.parts = []
                 try store.setState(state)
                 outcome = .stalled
@@ -112,8 +108,8 @@ extension DeviceState {
     /// The number of changes of the next entry that have come.
     fileprivate var received: Int { parts.reduce(0) { $0 + $1.entry.changes.count } }
 
-    /// The number of the next entry.
-    fileprivate var nextNumber: Int64 {
-        if case .log(let cursor, _, _) = snapshot { cursor.number + 1 } else { cursor.number + 1 }
+    /// The last entry that was applied, to the staged rows if a snapshot is being read.
+    fileprivate var position: Cursor {
+        if case .log(let cursor, _, _) = snapshot { cursor } else { cursor }
     }
 }

@@ -12,7 +12,6 @@ package struct SyncDevice: Sendable {
     private var exchange: Int64 = 0
     /// The newest head of the log that the device has heard of since it pulled last.
     private var head: Int64 = 0
-
     /// The number of times that the server rejected the packet that waits.
     private var rejections = 0
 
@@ -47,7 +46,7 @@ package struct SyncDevice: Sendable {
         case refused(Transaction, Refusal)
         /// The server asks for a pause: the shell handles no event before its end, measured by a clock that is never set.
         case pause(milliseconds: Int64)
-        /// Another change met a transaction under ``ConflictPolicy/ask`` or ``ConflictPolicy/keepBoth``.
+        /// A transaction is in the log, and met a change that this device had not seen (rule 7).
         case met(Transaction)
     }
 
@@ -96,6 +95,11 @@ package struct SyncDevice: Sendable {
         using random: inout some RandomNumberGenerator
     ) throws -> [Effect] {
         var effects: [Effect] = []
+        let isPushing = if case .pushing = phase { true } else { false }
+        guard response.fits(push: isPushing) else {
+            phase = .idle
+            return []
+        }
         switch response {
         case .page(let page) where try isLost(page.end, in: store): try renumber(in: &store, using: &random)
         case .snapshot(let page) where try isLost(page.end, in: store): try renumber(in: &store, using: &random)
@@ -128,7 +132,7 @@ package struct SyncDevice: Sendable {
             phase = .idle
         }
         switch response {
-        case .gap, .forked, .horizon, .history: if case .pushing = phase { phase = .pulling(to: nil) }
+        case .gap, .forked: phase = .pulling(to: nil)
         default: break
         }
         return effects

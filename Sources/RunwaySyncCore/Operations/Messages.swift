@@ -56,6 +56,17 @@ package enum SyncResponse: Hashable, Sendable {
     case wait(milliseconds: Int64)
 }
 
+extension SyncResponse {
+    /// Whether a server that works may send it to a push, or to a pull.
+    func fits(push isPush: Bool) -> Bool {
+        switch self {
+        case .verdicts, .gap, .forked, .tooLarge, .invalid: isPush
+        case .page, .snapshot, .horizon, .history: !isPush
+        case .revoked, .wait: true
+        }
+    }
+}
+
 /// A verdict with its transaction.
 package struct Decision: Hashable, Sendable {
     package let transaction: Identifier

@@ -61,15 +61,14 @@ package struct SpaceServer: Sendable {
         _ transaction: Transaction, from device: Identifier, time: HybridTime, in store: inout some SpaceStore
     ) throws -> Verdict {
         if let verdict = try store.verdict(on: transaction.id) { return verdict }
-        var history = try store.history
+        var (history, merger) = (try store.history, Merger(policies))
         let (head, number) = (history.head.number, history.head.number + 1)
-        let author = Author(
-            device: device, time: time, basis: history.covered(by: transaction.basis), number: number)
-        var merger = Merger(policies)
         if transaction.isVoid { return .refused(.void, head: head) }
         if let refusal = try refusal(of: transaction, from: device, merger, over: store) {
             return .refused(refusal, head: head)
         }
+        let author = Author(
+            device: device, time: time, basis: history.covered(by: transaction.basis), number: number)
         var (isConflict, isSuperseded) = (false, true)
         for operation in transaction.operations {
             if case .update(let key, _, _) = operation.action, try merger.isAbsent(operation, over: store) {

@@ -52,15 +52,13 @@ extension Simulation {
         }
     }
 
-    /// Writes as a user does: new rows get all columns.
+    /// Writes rows in one transaction of the app.
     private mutating func write(_ writes: [SimulatedEvent.RowWrite], on index: Int) throws {
         guard !devices[index].file.store.state.isRevoked else { return }
         var changes: [(key: RowKey, values: Columns<SyncValue>?)] = []
         for write in writes {
             let key = RowKey(SimulatedEvent.tables[write.table], Identifier(high: UInt64(write.row), low: 1))
-            let isNew = devices[index].file.store.shown(key) == nil
-            let columns = isNew && !write.columns.isEmpty ? SimulatedEvent.columns : write.columns
-            let values = Columns(columns.map { ($0, newValue(of: $0, on: index)) })
+            let values = Columns(write.columns.map { ($0, newValue(of: $0, on: index)) })
             changes.append((key, values.isEmpty ? nil : values))
             devices[index].file.written += values.map(\.value).filter { if case .text = $0 { true } else { false } }
         }

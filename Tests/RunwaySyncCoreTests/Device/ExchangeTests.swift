@@ -174,6 +174,35 @@ struct ExchangeTests {
         #expect(pair.pulls(of: 1).count == 2 && pair.files[1].shownRows.count == 4)
     }
 
+    /// Rule 9.
+    @Test func partsOfTwoHistoriesAreNotCombined() throws {
+        var pair = Pair()
+        let backup = pair.space
+        let other = RowKey("note", Identifier(high: 0, low: 2))
+        pair.server.pageLimit = 1
+        try pair.files[0].write([(Pair.key, ["a": .text("lost")]), (other, ["a": .text("lost")])], at: pair.now)
+        try pair.sync()
+        let (request, exchange) = try #require(try pair.handle(.prompted, on: 1))
+        _ = try pair.handle(.received(try pair.respond(to: request), exchange: exchange), on: 1)
+        #expect(pair.files[1].state.parts.count == 1)
+        pair.space = backup
+        _ = try pair.handle(.lost(exchange: exchange + 1), on: 1)
+        try pair.files[1].write([(Pair.key, ["a": .text("new")]), (other, ["a": .text("new")])], at: pair.now)
+        for device in [1, 0, 1, 0, 1] { try pair.sync(device) }
+        #expect(pair.files[0].shownRows == pair.files[1].shownRows && pair.files[1].shownRows.count == 2)
+    }
+
+    @Test(arguments: [SyncResponse.tooLarge, .invalid, .forked, .verdicts([.applied(1)], head: 1)])
+    func responsesToAnotherKindAreIgnored(_ response: SyncResponse) throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        let (_, exchange) = try #require(try pair.handle(.prompted))
+        #expect(try pair.handle(.received(response, exchange: exchange)) == nil)
+        #expect(pair.files[0].outgoing().map(\.status) == [.waiting] && pair.shown() == ["a": .text("1")])
+        try pair.sync()
+        #expect(pair.space.history.head.number == 1)
+    }
+
     @Test func verdictsOfAnotherCountAreIgnored() throws {
         var pair = Pair()
         try pair.write(["a": .text("1")])
