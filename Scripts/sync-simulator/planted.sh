@@ -9,10 +9,8 @@ plant "rule 5: a winner stores its own clock" Merging/Merger.swift 's/max\(time,
 plant "rule 6: an insert begins the first life" Merging/Row.swift 's/life \+ 1 \+ life % 2/1/'
 plant "rule 6: columns outlive their row" Merging/Row.swift 's/if change\.life > life \{ columns = \[:\] \}//'
 plant "rule 7: whole rows are merged" Merging/Merger.swift 's/case \.wholeRow: .*/case .wholeRow: break/'
-plant "rule 9: parts of two histories are one transaction" Device/SyncDevice+Pulling.swift 's/ \|\| isOther \{/ {/'
 plant "rule 10: a head that was only heard of is pulled to" Device/SyncDevice.swift \
     's/min\(target \?\? page\.head, page\.head\)/target ?? page.head/'
-plant "rule 10: a poke during a pull is lost" Device/SyncDevice.swift 's/head = max\(head, page\.head\)/head = page.head/'
 plant "rule 11: a snapshot is shown before its log" Device/SyncDevice+Snapshot.swift \
     's/page\.start\.number >= page\.head\.number/true/'
 plant "rule 11: pending transactions are not named" Device/SyncDevice+Pulling.swift \

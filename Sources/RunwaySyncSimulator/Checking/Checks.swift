@@ -13,6 +13,20 @@ extension Simulation {
         failure = "device \(index): \(finding)"
     }
 
+    /// Checks that the confirmed rows of a device are those of the server at its cursor.
+    mutating func compareConfirmedRows(of index: Int) {
+        let store = devices[index].file.store
+        guard failure == nil, !store.state.isRevoked else { return }
+        guard let expected = server.states[store.state.cursor.tag] else { return }
+        for key in Set(expected.keys).union(store.rows.keys).sorted() {
+            let (left, right) = (store.row(key), expected[key] ?? .absent)
+            if left.life == right.life, left.columns == right.columns { continue }
+            failure =
+                "device \(index) at \(store.state.cursor.number): \(key) is \(describe(left)), not \(describe(right))"
+            return
+        }
+    }
+
     /// Records what the effects of a device say.
     mutating func note(_ effects: [SyncDevice.Effect], of index: Int) {
         for effect in effects {

@@ -14,7 +14,9 @@ struct SimulatedServer {
     private var forbidden: Set<Right> = []
     /// Values that the server can't read.
     private var poison: Set<SyncValue> = []
-    /// The responses to packets that came.
+    /// The rows after each log entry of each history, by the tag of the entry.
+    private(set) var states: [UInt64: [RowKey: Row]] = [0: [:]]
+    /// The packets that came.
     private var pushed: Set<Packet> = []
 
     init(epoch: Identifier, bug: PlantedBug?) {
@@ -40,6 +42,7 @@ struct SimulatedServer {
         let clock = store.bug == .believesClocks ? now + 1_000 * 86_400_000 : now
         let former = store
         let response = try core.handle(request, at: clock, in: &store)
+        if let tag = store.entry(store.history.head.number)?.tag { states[tag] = store.rows }
         if case .push(let packet) = request, case .verdicts(let verdicts, _) = response {
             note(packet, verdicts, former: former, at: now, places: &places)
         }

@@ -153,6 +153,7 @@ package struct Simulation {
         }
         note(effects, of: index)
         look(at: index)
+        compareConfirmedRows(of: index)
     }
 
     private mutating func send(_ request: SyncRequest, from index: Int, exchange: Int64) {

@@ -39,6 +39,15 @@ struct ExchangeTests {
         #expect(try pair.handle(.poked(head: 2)) != nil)
     }
 
+    /// Rule 10.
+    @Test func aPokeDuringAPullIsRemembered() throws {
+        var pair = Pair()
+        let pull = try #require(try pair.handle(.prompted))
+        let page = try pair.respond(to: pull.0)
+        #expect(try pair.handle(.poked(head: 1)) == nil)
+        #expect(try pair.handle(.received(page, exchange: pull.1)) != nil)
+    }
+
     @Test func responsesToEarlierRequestsAreIgnored() throws {
         var pair = Pair()
         let (request, exchange) = try #require(try pair.handle(.prompted))
