@@ -64,8 +64,7 @@ extension SyncDevice {
 
     /// Sends a void under the number and id of a transaction, so that its successors are no gap (rules 3 and 19).
     ///
-    /// The verdict shows whether the transaction had arrived before.
-    /// Does nothing if a verdict has come already.
+    /// The verdict shows whether the transaction had arrived before. Does nothing if a verdict has come already.
     func withdraw(_ transaction: Identifier, because refusal: Refusal, in store: inout some DeviceStore) throws {
         let found = try store.outgoing().first { $0.transaction.id == transaction && $0.status == .waiting }
         guard var outgoing = found else { return }

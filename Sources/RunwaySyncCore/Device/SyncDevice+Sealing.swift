@@ -4,8 +4,7 @@ extension SyncDevice {
 
     /// Seals the captured writes into packets: finds what they changed, and fixes their basis (rule 1).
     ///
-    /// The shell calls it before a migration, before and after a batch, and when ``unsealedLimit`` is reached. Pages and
-    /// pushes call it themselves.
+    /// The shell calls it before a migration, and when ``unsealedLimit`` is reached. All else calls it where necessary.
     package func seal(
         at now: Int64, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
     ) throws {

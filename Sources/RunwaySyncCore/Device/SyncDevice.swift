@@ -44,7 +44,7 @@ package struct SyncDevice: Sendable {
         case send(SyncRequest, exchange: Int64)
         /// A transaction was refused; the app shows it until its user has seen it.
         case refused(Transaction, Refusal)
-        /// The server asks for a pause: the shell handles no event before its end, measured by a clock that is never set.
+        /// The server asks for a pause. The shell handles no event before its end, by a clock that is never set.
         case pause(milliseconds: Int64)
         /// A transaction is in the log, and met a change that this device had not seen (rule 7).
         case met(Transaction)

@@ -56,7 +56,7 @@ package struct Cursor: Hashable, Sendable {
     /// Returns the place after a transaction. Its tag depends on all that the decision on it depends on.
     func next(_ transaction: Identifier, from device: Identifier, at time: HybridTime) -> Cursor {
         let tag = [transaction.high, transaction.low, device.high, device.low, time.bits].reduce(tag) { hash, word in
-            let mixed = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
+            let mixed = (hash ^ word) &* (0xFF51_AFD7_ED55_8CCD as UInt64)
             return mixed ^ mixed >> 32
         }
         return Cursor(epoch: epoch, number: number + 1, tag: tag)

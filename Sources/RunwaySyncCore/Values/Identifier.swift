@@ -89,8 +89,8 @@ private enum SHA1 {
                 switch index {
                 case ..<20: (b & c | ~b & d, 0x5A82_7999)
                 case ..<40: (b ^ c ^ d, 0x6ED9_EBA1)
-                case ..<60: (b & c | b & d | c & d, 0x8F1B_BCDC)
-                default: (b ^ c ^ d, 0xCA62_C1D6)
+                case ..<60: (b & c | b & d | c & d, 0x8F1B_BCDC as UInt32)
+                default: (b ^ c ^ d, 0xCA62_C1D6 as UInt32)
                 }
             let next = rotate(a, 5) &+ mixed &+ e &+ constant &+ words[index]
             (a, b, c, d, e) = (next, a, rotate(b, 30), c, d)

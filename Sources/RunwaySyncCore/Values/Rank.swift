@@ -2,7 +2,7 @@
 /// sort by id.
 ///
 /// ```swift
-/// let rank = Rank.between(above.rank, below.rank, using: &random)
+/// task.rank = Rank.between(above?.rank, below?.rank, using: &random)
 /// ```
 ///
 /// A row is moved by a change of its rank only. Three random characters at the end make it unlikely that two devices

@@ -12,7 +12,7 @@ struct Trace {
 
     mutating func add(_ first: Int64, _ second: Int) {
         for value in [UInt64(bitPattern: first), UInt64(bitPattern: Int64(second))] {
-            hash = (hash ^ value) &* 0x100_0000_01B3
+            hash = (hash ^ value) &* (0x100_0000_01B3 as UInt64)
         }
     }
 }

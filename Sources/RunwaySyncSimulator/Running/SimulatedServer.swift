@@ -39,7 +39,7 @@ struct SimulatedServer {
             action.table.map { !forbidden.contains(Right(device: device, table: $0)) } ?? true
         }
         core.pageLimit = self.core.pageLimit
-        let clock = store.bug == .believesClocks ? now + 1_000 * 86_400_000 : now
+        let clock = store.bug == .believesClocks ? now + 864_000_000 : now
         let former = store
         let response = try core.handle(request, at: clock, in: &store)
         if let tag = store.entry(store.history.head.number)?.tag { states[tag] = store.rows }

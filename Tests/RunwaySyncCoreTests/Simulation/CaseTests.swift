@@ -97,7 +97,7 @@ struct CaseTests {
             reaches: [.refused])
     }
 
-    @Test func aTransactionLargerThanAPageIsAppliedWhole() throws {
+    @Test func transactionsLargerThanAPageAreApplied() throws {
         let rows = (0..<4).map { SimulatedEvent.RowWrite(table: 0, row: $0, columns: ["a"]) }
         try check([.limit(page: 1, packet: 1), .write(0, rows), .pass(9_000)], reaches: [.splitTransaction])
     }

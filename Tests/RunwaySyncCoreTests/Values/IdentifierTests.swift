@@ -23,7 +23,7 @@ struct IdentifierTests {
         #expect(ids.allSatisfy { $0.high >> 12 & 15 == 7 && $0.low >> 62 == 2 })
     }
 
-    @Test func textIsReadInAnyCaseAndWrittenLower() {
+    @Test func textIsReadInAnyCase() {
         let text = "01924560-6c24-7c09-94ae-159add3efb0a"
         #expect(Identifier(text.uppercased())?.description == text)
     }

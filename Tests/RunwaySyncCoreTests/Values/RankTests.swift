@@ -18,6 +18,17 @@ struct RankTests {
         #expect(ranks.allSatisfy { Rank($0.description) == $0 })
     }
 
+    @Test func aRowMovesByItsRank() {
+        struct Item { var rank: Rank }
+        var random = SeededRandom(seed: 5)
+        let first = Item(rank: .between(nil, nil, using: &random))
+        let (above, below): (Item?, Item?) = (first, nil)
+        var task = Item(rank: .between(nil, first.rank, using: &random))
+        // A row is moved by a change of its rank only.
+        task.rank = Rank.between(above?.rank, below?.rank, using: &random)
+        #expect(task.rank > first.rank)
+    }
+
     @Test func growingListsHaveShortRanks() {
         var random = SeededRandom(seed: 1)
         var (first, last): (Rank?, Rank?)
