@@ -13,11 +13,7 @@ plant "rule 10: a head that was only heard of is pulled to" Device/SyncDevice.sw
     's/min\(target \?\? page\.head, page\.head\)/target ?? page.head/'
 plant "rule 11: a snapshot is shown before its log" Device/SyncDevice+Snapshot.swift \
     's/page\.start\.number >= page\.head\.number/true/'
-plant "rule 11: pending transactions are not named" Device/SyncDevice+Pulling.swift \
-    's/start == nil \? try named\(in: store\) : \[\]/[Identifier]()/'
 plant "rule 12: a cursor is a number" Server/SpaceServer+Reading.swift 's/return try store\.entry.*/return nil/'
-plant "rule 12: the tag of an entry depends on the entry only" Operations/LogEntry.swift \
-    's/\.reduce\(tag\) \{/.reduce(0 as UInt64) {/'
 plant "rule 12: a server that lost the end of a chain is believed" Device/SyncDevice.swift \
     's/return end\.number < acknowledged\.number.*/return false \&\& acknowledged == end/'
 plant "rule 12: a re-sent update is not merged when its row comes back" Server/SpaceServer.swift \
