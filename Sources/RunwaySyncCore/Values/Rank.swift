@@ -28,6 +28,7 @@ public struct Rank: Hashable, Comparable, Sendable, CustomStringConvertible {
     ///   - lower: The rank of the row above; `nil` for the start of the list.
     ///   - upper: The rank of the row below; `nil` for the end of the list. If it is not larger than `lower`, the new
     ///     rank is only larger than `lower`.
+    ///   - random: The source of the three characters.
     public static func between(_ lower: Rank?, _ upper: Rank?, using random: inout some RandomNumberGenerator) -> Rank {
         let low = lower?.fraction ?? []
         let high = upper.flatMap { upper in lower.map { $0 < upper } ?? true ? upper.fraction : nil }
