@@ -20,6 +20,3 @@ plant "rule 12: a re-sent update is not merged when its row comes back" Server/S
     's/try mergeWaiting\(&merger, at: number, history, in: &store\)//'
 plant "rule 13: a refusal of the rights applies to one operation" Server/SpaceServer.swift \
     's/guard mayWrite\(device, operation\.action\) else \{ return \.forbidden \}/if !mayWrite(device, operation.action) { continue }/'
-plant "rule 14: a batch sets its values in deleted rows" Operations/BatchUpdate.swift 's/row\.isLive$/true/'
-plant "rule 19: a void changes a known verdict" Server/SpaceServer.swift \
-    's/if let verdict = try store\.verdict\(on: transaction\.id\) \{/if !transaction.isVoid, let verdict = try store.verdict(on: transaction.id) {/'
