@@ -14,10 +14,10 @@ public struct LayerClock: Sendable {
     private static let longestWait = Duration.seconds(3_155_760_000 as Int64)
 
     /// The time on the monotonic clock, counted from the creation of this clock.
-    public var now: Duration { readMonotonic() }
+    public var now: Duration { source.readMonotonic() }
 
     /// The current date and time of day, on the wall clock.
-    public var date: Date { readWall() }
+    public var date: Date { source.readWall() }
 
     /// The time on both clocks at one moment.
     struct Reading {
@@ -27,9 +27,21 @@ public struct LayerClock: Sendable {
 
     var reading: Reading { Reading(now: now, date: date) }
 
-    private let readMonotonic: @Sendable () -> Duration
-    private let readWall: @Sendable () -> Date
-    private let suspend: @Sendable (Duration) async throws -> Void
+    /// The closures, in an object of their own: a clock is copied for each reading, and has one reference to retain.
+    private let source: Source
+
+    private final class Source: Sendable {
+        let readMonotonic: @Sendable () -> Duration
+        let readWall: @Sendable () -> Date
+        let suspend: @Sendable (Duration) async throws -> Void
+
+        init<C: Clock>(_ clock: C, _ wall: @escaping @Sendable () -> Date) where C.Duration == Duration {
+            let origin = clock.now
+            readMonotonic = { origin.duration(to: clock.now) }
+            readWall = wall
+            suspend = { try await clock.sleep(until: origin.advanced(by: min($0, longestWait)), tolerance: nil) }
+        }
+    }
 
     /// The system's clocks: `ContinuousClock`, which continues while the device sleeps, and `Date`.
     public static var system: LayerClock { LayerClock(ContinuousClock()) }
@@ -40,17 +52,14 @@ public struct LayerClock: Sendable {
     ///   - clock: The monotonic clock.
     ///   - wall: Returns the current date. The default reads the system's date.
     public init<C: Clock>(_ clock: C, wall: @escaping @Sendable () -> Date = { Date() }) where C.Duration == Duration {
-        let origin = clock.now
-        readMonotonic = { origin.duration(to: clock.now) }
-        readWall = wall
-        suspend = { try await clock.sleep(until: origin.advanced(by: min($0, Self.longestWait)), tolerance: nil) }
+        source = Source(clock, wall)
     }
 
     /// Waits until `instant`, counted from the creation of this clock, but for at most a hundred years.
     ///
     /// - Throws: `CancellationError` at once when the task is cancelled.
     public func sleep(until instant: Duration) async throws {
-        try await suspend(instant)
+        try await source.suspend(instant)
     }
 }
 
