@@ -16,7 +16,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         case fine, redirected, tokenRefused, loginNeeded, refused
         case overloaded(retryAfter: Duration?)
-        case failed(ServiceError, isAbsorbed: Bool)
+        /// The case is indirect since the error is large: every response has a verdict, and hardly any has this one.
+        indirect case failed(ServiceError, isAbsorbed: Bool)
         case malformed(String)
     }
 
