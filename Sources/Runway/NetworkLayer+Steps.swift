@@ -13,7 +13,7 @@ extension NetworkLayer {
     /// Completes and checks the parameters of an endpoint.
     func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
         var endpoint = endpoint
-        _ = try endpoint.prepare()
+        _ = try endpoint.prepare { _ in true } validator: { _ in }
         return endpoint
     }
 
@@ -32,7 +32,7 @@ extension NetworkLayer {
     /// that the call invalidates.
     private func content<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) -> CallContent {
         let content = try CallContent(of: endpoint, in: flight)
-        flight.recorder.setSentParameters(content.parameters)
+        flight.recorder.setContent(content)
         if E.offline.isQueued { flight.recorder.setQueued(endpoint) }
         flight.readInvalidations(of: endpoint)
         return content
@@ -116,4 +116,36 @@ struct AcceptedResponse {
     var rawData: RawData
     /// Whether the response is stale, and a fresh response is fetched after it lands.
     var isProvisional: Bool
+}
+
+extension Endpoint {
+    /// Completes the parameters, and checks them by the endpoint's own rules and then by the rules of `validator`.
+    ///
+    /// - Parameters:
+    ///   - change: Lets interceptors change the completed parameters. Returns `false` if one vetoed the call, which is
+    ///     then not checked.
+    ///   - validator: Throws if the parameters are invalid. Like `change` it has no default, which would be an object
+    ///     for each call.
+    /// - Returns: `false` if the call was vetoed.
+    mutating func prepare(
+        _ change: (inout Self) throws(NetworkError) -> Bool, validator: (Self) throws -> Void
+    ) throws(NetworkError) -> Bool {
+        do { try complete() } catch { throw .invalidParameters(in: .preparing, error) }
+        guard try change(&self) else { return false }
+        do {
+            try validate()
+            try validator(self)
+        } catch {
+            throw .invalidParameters(in: .validating, error)
+        }
+        return true
+    }
+
+    /// Returns whether the endpoint lets the result of its call land.
+    func allows(_ result: Result<RawData, NetworkError>) -> Bool {
+        switch result {
+        case .success(let rawData): beforeSuccess(rawData)
+        case .failure(let error): beforeFailure(error)
+        }
+    }
 }

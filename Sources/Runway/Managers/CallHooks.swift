@@ -47,6 +47,7 @@ struct CallHooks: Sendable {
         var endpoint = endpoint
         let isMade = try endpoint.prepare { (endpoint: inout E) throws(NetworkError) in
             try endpoint.intercept(interceptors, as: flight.id, by: nil)
+        } validator: { _ in
         }
         guard isMade else {
             throw flight.end(as: .vetoedBeforeCall, by: .interceptor, "call", in: .preparing)

@@ -30,12 +30,11 @@ struct FlightRecorder: ~Copyable, Sendable {
     // noncopyable one.
     struct State {
         var endpoint: (any Endpoint)?
-        var sentParameters: Parameters?
+        /// The content of the call's request, once it was read from the endpoint.
+        var content: CallContent?
         /// The endpoint and the changed subjects of a call that may be stored. The endpoint contains the parameters as
         /// sent.
         var queued: (endpoint: any Endpoint, subjects: [String])?
-        /// The common parameters that the service created for the call.
-        var commonParameters: Parameters?
         var decisions: [FlightRecord.Decision] = []
         var attempts: [Attempt] = []
         var source: ResponseSource?
@@ -73,10 +72,11 @@ extension FlightRecorder {
     /// The endpoint as the caller passed it; `nil` if none was supplied.
     var endpoint: (any Endpoint)? { state.withLock { $0.endpoint } }
 
-    func setSentParameters(_ parameters: Parameters) { state.withLock { $0.sentParameters = parameters } }
+    /// The content of the call's request: its parameters are sent in addition to the common ones of the service. `nil`
+    /// until it is read from the endpoint.
+    var content: CallContent? { state.withLock { $0.content } }
 
-    /// The parameters that are sent, without the common parameters of the service.
-    var sentParameters: Parameters { state.withLock { $0.sentParameters } ?? [:] }
+    func setContent(_ content: CallContent) { state.withLock { $0.content = content } }
 
     /// The endpoint and the changed subjects (``Endpoint/offlineSubjects``) of a call that may be stored; otherwise
     /// `nil`. The endpoint contains the parameters as sent.
@@ -86,11 +86,6 @@ extension FlightRecorder {
         let subjects = endpoint.offlineSubjects
         state.withLock { $0.queued = (endpoint, subjects) }
     }
-
-    /// The parameters that the service created for the call; `nil` if they have not been needed yet.
-    var commonParameters: Parameters? { state.withLock { $0.commonParameters } }
-
-    func setCommonParameters(_ parameters: Parameters) { state.withLock { $0.commonParameters = parameters } }
 
     func setSource(_ source: ResponseSource) { state.withLock { $0.source = source } }
 
@@ -289,9 +284,9 @@ extension FlightRecorder {
         let state = state.withLock { $0 }
         let secrets = redaction.hidden(state.secrets)
         let configuration = flight.configuration
-        let common = (state.commonParameters ?? [:]).merging(defaults: configuration.settings.commonParameters)
+        let common = (state.content?.common ?? [:]).merging(defaults: configuration.settings.commonParameters)
         let passed = (try? state.endpoint?.parameters) ?? [:]
-        let sent = state.sentParameters?.merging(defaults: common)
+        let sent = state.content?.parameters.merging(defaults: common)
         let parameters = redaction.redacted(passed)
         let end = state.ending?.instant ?? reading.now
         return FlightRecord(

@@ -18,7 +18,8 @@ final class CallContent: Sendable {
     init(of endpoint: some Endpoint, in flight: Flight) throws(NetworkError) {
         path = endpoint.path
         do { parameters = try endpoint.parameters } catch { throw .invalidParameters(in: .assembling, error) }
-        common = flight.commonParameters
+        // They are made once for a call, also if its content is read again.
+        common = flight.recorder.content?.common ?? flight.configuration.settings.makeCommonParameters()
         keyedCommon = common.leavingOut(flight.configuration.settings.unkeyedParameters)
         let options = flight.options
         headers = options.headers.isEmpty ? endpoint.headers : endpoint.headers.replacing(options.headers)
@@ -31,16 +32,6 @@ extension [String: String] {
     fileprivate func replacing(_ fields: [String: String]) -> [String: String] {
         let replaced = Set(fields.keys.map { $0.lowercased() })
         return filter { !replaced.contains($0.key.lowercased()) }.merging(fields) { $1 }
-    }
-}
-
-extension Flight {
-    /// The parameters that the service creates for this call. They are created at the first access.
-    fileprivate var commonParameters: Parameters {
-        if let made = recorder.commonParameters { return made }
-        let made = configuration.settings.makeCommonParameters()
-        recorder.setCommonParameters(made)
-        return made
     }
 }
 

@@ -236,7 +236,7 @@ extension UnsentChange {
         self.init(
             endpoint: flight.endpoint, environment: flight.environment, account: flight.account, flight: flight.id,
             method: request.head.method, target: target, headerFields: fields, body: body,
-            parameters: flight.recorder.sentParameters,
+            parameters: flight.recorder.content?.parameters ?? [:],
             call: flight.recorder.queued.map { StoredCall.bytes(of: $0.endpoint) } ?? [],
             authorization: flight.options.authorization, subjects: flight.recorder.queued?.subjects ?? [],
             invalidates: flight.reading.invalidations.map(\.scope), key: UUID(), mayHaveBeenSent: false)
