@@ -95,7 +95,7 @@ extension Flight {
     /// The cache key of the call; `nil` if it could not be computed before the request was created.
     var key: CacheKey? { reading.state.withLock { $0.key } }
 
-    func setKey(_ key: CacheKey?) { reading.state.withLock { $0.key = key } }
+    func setKey(_ key: consuming CacheKey?) { reading.state.withLock { $0.key = key.take() } }
 
     /// Remembers a lookup, so that it is not repeated when the request is sent.
     func setLookup(_ lookup: FlightReading.Lookup) { reading.state.withLock { $0.lookup = lookup } }

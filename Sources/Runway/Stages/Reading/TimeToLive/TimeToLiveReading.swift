@@ -26,10 +26,11 @@ struct TimeToLiveReading {
             return usesDisk ? .wait : .pass
         }
         let (found, changes) = cache.lookUp(key)
-        let lookup = FlightReading.Lookup.call(key, found, changes: changes)
+        // For the request that is sent, which does not look the key up again.
+        func rememberLookup() { flight.setLookup(.call(key, found, changes: changes)) }
         guard let cached = found else {
             if !usesDisk, use == .onlyIfCached { throw .notCached }
-            flight.setLookup(lookup)
+            rememberLookup()
             return usesDisk ? .wait : .pass
         }
         let now = flight.clock.now
@@ -39,7 +40,7 @@ struct TimeToLiveReading {
             flight.count(.fresh(age: age))
             return .response(cached.received(by: flight, as: .cache))
         case .stale where usesDisk:
-            flight.setLookup(lookup)
+            rememberLookup()
             return .wait
         case .stale(let excess) where use == .onlyIfCached:
             flight.note(CacheDecision.staleAllowed(by: excess))
@@ -47,7 +48,7 @@ struct TimeToLiveReading {
             return .response(cached.received(by: flight, as: .staleCache))
         case .stale(let excess):
             guard policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally else {
-                flight.setLookup(lookup)
+                rememberLookup()
                 return .pass
             }
             flight.note(CacheDecision.revalidating(staleBy: excess))
