@@ -49,7 +49,7 @@ extension NetworkLayer {
         return try await flight.reform(rawData, of: endpoint, with: reformer)
     }
 
-    /// Makes a call and returns the response that the service and the endpoint accept. Inlined as `intercepted` is.
+    /// Makes a call and returns the response after the service and the endpoint have accepted it.
     @inline(__always)
     private func rawData<E: Endpoint>(of endpoint: E, in flight: Flight) async throws(NetworkError) -> RawData {
         flight.recorder.setEndpoint(endpoint)
@@ -66,8 +66,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Returns the response to a checked endpoint, and stores it if the endpoint's policy requires that.
-    /// Inlined as `intercepted` is.
+    /// Returns the response for a checked endpoint, and stores it if the endpoint's policy requires that.
     @inline(__always)
     private func fetch<E: Endpoint>(_ endpoint: E, in flight: Flight) async throws(NetworkError) -> RawData {
         var draft = try draft(endpoint, in: flight)
@@ -126,10 +125,10 @@ extension NetworkLayer {
             flight: flight, tokenRenewalWindow: response.tokenRenewalWindow)
     }
 
-    /// Prepares an endpoint and performs its call, with the hooks of interceptors, if there are any, and of the
-    /// endpoint.
+    /// Prepares an endpoint and performs its call, with the hooks of the endpoint and of the interceptors, if any.
     ///
-    /// Inlined, so that a response in memory passes no further asynchronous function on its way to the caller.
+    /// The asynchronous functions of a call are inlined: each one allocates when it is called, and a response in memory
+    /// needs none of them to wait.
     @inline(__always)
     func intercepted<E: Endpoint, Value: Sendable>(
         _ endpoint: E, in flight: Flight, rawData: (Value) -> RawData,

@@ -13,7 +13,10 @@ extension NetworkLayer {
     /// Completes and checks the parameters of an endpoint.
     func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
         var endpoint = endpoint
-        _ = try endpoint.prepare { _ in true } validator: { _ in }
+        _ = try endpoint.prepare { _ in
+            true
+        } validator: { _ in
+        }
         return endpoint
     }
 

@@ -27,7 +27,7 @@ public struct LayerClock: Sendable {
 
     var reading: Reading { Reading(now: now, date: date) }
 
-    /// The closures, in an object of their own: a clock is copied for each reading, and has one reference to retain.
+    /// The closures are in one object, so that a copy of the clock retains one reference. Each reading copies the clock.
     private let source: Source
 
     private final class Source: Sendable {

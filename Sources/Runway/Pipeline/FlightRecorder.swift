@@ -30,7 +30,7 @@ struct FlightRecorder: ~Copyable, Sendable {
     // noncopyable one.
     struct State {
         var endpoint: (any Endpoint)?
-        /// The content of the call's request, once it was read from the endpoint.
+        /// The content of the call's request; `nil` until it is read from the endpoint.
         var content: CallContent?
         /// The endpoint and the changed subjects of a call that may be stored. The endpoint contains the parameters as
         /// sent.
@@ -72,8 +72,8 @@ extension FlightRecorder {
     /// The endpoint as the caller passed it; `nil` if none was supplied.
     var endpoint: (any Endpoint)? { state.withLock { $0.endpoint } }
 
-    /// The content of the call's request: its parameters are sent in addition to the common ones of the service. `nil`
-    /// until it is read from the endpoint.
+    /// The content of the call's request; `nil` until it is read from the endpoint. Its parameters do not include the
+    /// common parameters of the service.
     var content: CallContent? { state.withLock { $0.content } }
 
     func setContent(_ content: CallContent) { state.withLock { $0.content = content } }

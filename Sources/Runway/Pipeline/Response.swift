@@ -83,8 +83,8 @@ extension Response {
 public enum ResponseBody: Sendable {
     /// The whole body, in memory.
     case whole(RawData)
-    /// The body part by part, as it arrives. Errors while it is read are ``NetworkError`` values.
+    /// The body in parts, as they arrive. Errors while it is read are ``NetworkError`` values.
     ///
-    /// The case is indirect since a stream is large, and most responses, which pass many hands, are whole.
+    /// The case is indirect because a stream is large: copies of other responses become smaller.
     indirect case stream(BodyStream)
 }

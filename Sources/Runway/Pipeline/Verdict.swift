@@ -16,7 +16,7 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         case fine, redirected, tokenRefused, loginNeeded, refused
         case overloaded(retryAfter: Duration?)
-        /// The case is indirect since the error is large: every response has a verdict, and hardly any has this one.
+        /// The case is indirect because the error is large: copies of other verdicts become smaller.
         indirect case failed(ServiceError, isAbsorbed: Bool)
         case malformed(String)
     }

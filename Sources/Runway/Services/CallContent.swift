@@ -18,7 +18,7 @@ final class CallContent: Sendable {
     init(of endpoint: some Endpoint, in flight: Flight) throws(NetworkError) {
         path = endpoint.path
         do { parameters = try endpoint.parameters } catch { throw .invalidParameters(in: .assembling, error) }
-        // They are made once for a call, also if its content is read again.
+        // The service creates these parameters once for a call, even if the content is read again.
         common = flight.recorder.content?.common ?? flight.configuration.settings.makeCommonParameters()
         keyedCommon = common.leavingOut(flight.configuration.settings.unkeyedParameters)
         let options = flight.options

@@ -26,7 +26,7 @@ struct TimeToLiveReading {
             return usesDisk ? .wait : .pass
         }
         let (found, changes) = cache.lookUp(key)
-        // For the request that is sent, which does not look the key up again.
+        // If a request is sent, it uses this result instead of a second lookup.
         func rememberLookup() { flight.setLookup(.call(key, found, changes: changes)) }
         guard let cached = found else {
             if !usesDisk, use == .onlyIfCached { throw .notCached }
