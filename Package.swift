@@ -256,7 +256,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
                 "RunwayStreams", "RunwayChat", "RunwayTesting", "RunwayTestServer", "RunwayStorage",
-                "RunwayServerStorage",
+                "RunwayServerStorage", "RunwayTables",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
@@ -369,6 +369,7 @@ let package = Package(
             name: "RunwayTablesTests",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayTables", "RunwayTesting",
+                "RunwayTestServer", "RunwayTransport",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
@@ -564,7 +565,7 @@ if Context.environment["RUNWAY_SAMPLES"] != nil {
             name: "SampleClient",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySigning", "RunwayStorage", "RunwayStreams", "RunwayChat",
-                "RunwayTransport",
+                "RunwayTables", "RunwayTransport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
             ],

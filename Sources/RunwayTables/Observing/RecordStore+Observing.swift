@@ -39,6 +39,15 @@ extension RecordStore {
         _ fetch: @escaping @Sendable (TableReader) throws -> Fetched,
         converting convert: @escaping @MainActor (Fetched) -> Value
     ) -> Observed<Value> {
+        observe(fetch, reforming: { $0 }, converting: convert)
+    }
+
+    /// Observes the result of a read. `reform` runs on a background thread, for each result that differs from the last.
+    @MainActor func observe<Fetched: Sendable & Equatable, Reformed: Sendable, Value>(
+        _ fetch: @escaping @Sendable (TableReader) throws -> Fetched,
+        reforming reform: @escaping @Sendable (Fetched) throws -> Reformed,
+        converting convert: @escaping @MainActor (Reformed) -> Value
+    ) -> Observed<Value> {
         Observed { [self, secrets, url] fail, land in
             let queue: DatabaseQueue
             do { queue = try self.queue() } catch {
@@ -47,6 +56,7 @@ extension RecordStore {
             }
             return ValueObservation.tracking { try fetch(TableReader($0, secrets)) }
                 .removeDuplicates()
+                .map(reform)
                 .start(in: queue) {
                     fail(TableError($0, at: url) ?? $0)
                 } onChange: {

@@ -134,7 +134,7 @@ extension TableWriter {
         return try exists(row.layout, key) && update(row) ? row : try insert(row)
     }
 
-    private func exists(_ layout: TableLayout, _ key: [DatabaseValue]) throws -> Bool {
+    func exists(_ layout: TableLayout, _ key: [DatabaseValue]) throws -> Bool {
         let sql = "SELECT 1 FROM \(layout.quotedName) WHERE \(layout.keyCondition)"
         return try Int.fetchOne(try database.cachedStatement(sql: sql), arguments: StatementArguments(key)) != nil
     }

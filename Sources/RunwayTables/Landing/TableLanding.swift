@@ -1,0 +1,213 @@
+import Observation
+public import Runway
+
+/// Lands the responses of an endpoint in tables, as its managers land them on screens.
+///
+/// ```swift
+/// let landing = network.land(RentalList.self, in: store, by: RentalRows()) { Rentals.city == $0.city }
+/// let rentals = store.observe(by: RentalRows()) { try $0.fetch(Rentals.self, where: Rentals.city == city) }
+/// ```
+///
+/// A view observes the table, and has the list at a launch without a network, too. Responses land as long as the app
+/// holds this object, for all managers of the endpoint, each in one transaction off the main actor. An older response
+/// never overwrites a newer one; see <doc:WhatTheAppRemembers#Lists-of-the-network>.
+@MainActor
+public final class TableLanding: Interceptor {
+    /// The endpoint, and how its responses become rows.
+    fileprivate struct Source: Sendable {
+        let endpoint: any Endpoint.Type
+        let drafts: @Sendable (RawData, any Endpoint) throws -> [Draft]
+        let list: @Sendable (any Endpoint) throws -> LandedList?
+        let isOfAccount: @Sendable (NetworkLayer) -> Bool
+    }
+
+    private struct Window {
+        weak var manager: (any WindowedManager)?
+    }
+
+    private let network: NetworkLayer
+    private let store: RecordStore
+    private let source: Source
+    private let order: LandingOrder
+    private let reportFailure: @MainActor (any Error) -> Void
+    /// The response that is saved after all others.
+    private var last: Task<Void, Never>?
+    /// The lists whose next landing is awaited.
+    private var windows: [ObjectIdentifier: Window] = [:]
+
+    fileprivate init(
+        _ source: Source, of network: NetworkLayer, in store: RecordStore,
+        _ reportFailure: @escaping @MainActor (any Error) -> Void
+    ) {
+        (self.source, self.network, self.store, self.reportFailure) = (source, network, store, reportFailure)
+        order = LandingOrder.of(network)
+    }
+
+    /// Lands a response that no manager has received: of ``Runway/NetworkLayer/call(_:options:)``, or of a change that
+    /// was replayed. The caller knows that it is of the store's account. Does nothing for another endpoint.
+    public func land(_ rawData: RawData, of endpoint: any Endpoint) {
+        guard type(of: endpoint) == source.endpoint else { return }
+        let flight = order.newest + 1
+        enqueue { [rows] in rows(rawData, endpoint, flight, .response) }
+    }
+
+    /// Waits until every response that has landed before this call is in the file, or its failure was reported.
+    public func flush() async { await last?.value }
+
+    /// The part of a list that a response is.
+    private enum Part { case response, page, window(isWhole: Bool) }
+
+    private typealias Rows = @Sendable () throws -> LandedRows
+
+    private func rows(_ rawData: RawData, _ endpoint: any Endpoint, _ flight: UInt64, _ part: Part) -> Rows {
+        let isFresh = rawData.source == .network
+        let (hasList, addsOnly, isWhole) =
+            switch part {
+            case .response: (true, !isFresh, isFresh)
+            case .page: (false, !isFresh, false)
+            case .window(let isWhole): (true, true, isWhole && isFresh)
+            }
+        return { [source] in
+            LandedRows(
+                flight: flight, rows: try source.drafts(rawData, endpoint).flatMap(\.rows),
+                list: hasList ? try source.list(endpoint) : nil, addsOnly: addsOnly, isWholeList: isWhole)
+        }
+    }
+
+    /// Saves rows after those that wait already. `rows` is called in a later turn of the main actor.
+    private func enqueue(_ rows: @escaping @MainActor () -> Rows?) {
+        last = Task { [last, source, store, order, reportFailure] in
+            let rows = rows()
+            await last?.value
+            guard let rows else { return }
+            do { try await Self.save(rows, of: source, in: store, order) } catch { reportFailure(error) }
+        }
+    }
+
+    @concurrent
+    private static func save(
+        _ rows: Rows, of source: Source, in store: RecordStore, _ order: LandingOrder
+    ) async throws {
+        let landed = try rows()
+        try await store.write { file in
+            // Compared in the transaction: a change is either before it, or overwrites what it saves.
+            guard order.mayLand(landed.flight, of: source.endpoint) else { return }
+            try file.land(landed, in: store.url, order)
+        }
+    }
+}
+
+/// The hooks of the layer.
+extension TableLanding {
+    /// Notes the order of calls.
+    public func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
+    {
+        order.start(flight.number)
+        return true
+    }
+
+    /// Lands a fresh response that equals the stale one before it: it passes no further hook.
+    public func beforeLanding(
+        _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?
+    ) {
+        guard case .success(let rawData) = result, let manager, manager.isProvisional,
+            manager.rawData?.bytes == rawData.bytes
+        else { return }
+        afterSuccess(rawData, of: call, by: manager)
+    }
+
+    /// Lands a response.
+    public func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {
+        guard let manager, let endpoint = call.endpoint, source.isOfAccount(network) else { return }
+        let list = manager as? any WindowedManager
+        enqueue { [self] in rows(rawData, endpoint, call.flight.number, list == nil ? .response : .page) }
+        if let list { awaitLanding(of: list) }
+    }
+
+    /// Compares the table with a list when its load has landed, which may take several requests.
+    private func awaitLanding(of manager: any WindowedManager) {
+        windows = windows.filter { $0.value.manager != nil }
+        guard windows.updateValue(Window(manager: manager), forKey: ObjectIdentifier(manager)) == nil else { return }
+        withObservationTracking {
+            _ = manager.landedFlight
+        } onChange: { [weak self, weak manager] in
+            MainActor.assumeIsolated { if let self, let manager { self.willLand(manager) } }
+        }
+    }
+
+    /// A list lands in this turn of the main actor, after this call.
+    private func willLand(_ manager: any WindowedManager) {
+        windows[ObjectIdentifier(manager)] = nil
+        enqueue { [self] in
+            guard manager.error == nil, let flight = manager.landedFlight, let rawData = manager.rawData,
+                let endpoint = manager.landedEndpoint, source.isOfAccount(network)
+            else { return nil }
+            return rows(rawData, endpoint, flight.number, .window(isWhole: manager.isFirstPage))
+        }
+    }
+}
+
+/// A manager of a list.
+@MainActor
+private protocol WindowedManager: APIManaging {
+    var isFirstPage: Bool { get }
+}
+
+extension PagedAPIManager: WindowedManager {}
+
+extension NetworkLayer {
+    /// Lands the responses of an endpoint in tables from now on; see ``TableLanding``.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint.
+    ///   - store: The file of the account that is signed in now.
+    ///   - reformer: Reads the rows of a response.
+    ///   - reportFailure: Receives the error of a response that could not be read or saved: nothing of it is in the
+    ///     file. The default does nothing.
+    @MainActor public func land<E: Endpoint>(
+        _ endpoint: E.Type, in store: RecordStore, by reformer: some RowReformer & Sendable,
+        reportFailure: @escaping @MainActor (any Error) -> Void = { _ in }
+    ) -> TableLanding {
+        land(endpoint, in: store, by: reformer, reportFailure) { _ in nil }
+    }
+
+    /// Lands the responses of an endpoint in tables from now on, and deletes rows that left its list.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint.
+    ///   - store: The file of the account that is signed in now.
+    ///   - reformer: Reads the rows of a response.
+    ///   - reportFailure: As in ``land(_:in:by:reportFailure:)``.
+    ///   - list: Returns the condition that the rows of a call's list meet, and no others; `nil` if the response is
+    ///     not the whole list.
+    @MainActor public func land<E: Endpoint, Table: TableDefinition>(
+        _ endpoint: E.Type, in store: RecordStore, by reformer: some RowReformer & Sendable,
+        reportFailure: @escaping @MainActor (any Error) -> Void = { _ in },
+        list: @escaping @Sendable (E) -> Condition<Table>?
+    ) -> TableLanding {
+        land(endpoint, in: store, by: reformer, reportFailure) { call in
+            try list(call)?.checked().landedList
+        }
+    }
+
+    @MainActor private func land<E: Endpoint>(
+        _ endpoint: E.Type, in store: RecordStore, by reformer: some RowReformer & Sendable,
+        _ reportFailure: @escaping @MainActor (any Error) -> Void,
+        list: @escaping @Sendable (E) throws -> LandedList?
+    ) -> TableLanding {
+        let account = settings(of: E.Service.self).account
+        let source = TableLanding.Source(
+            endpoint: endpoint, drafts: { try reformer.drafts(in: $0, from: $1) },
+            list: { call in try (call as? E).flatMap { try list($0) } },
+            isOfAccount: { $0.settings(of: E.Service.self).account == account })
+        let landing = TableLanding(source, of: self, in: store, reportFailure)
+        add(landing, for: endpoint)
+        return landing
+    }
+}
+
+extension Condition {
+    fileprivate var landedList: LandedList {
+        LandedList(layout: Table.columns.layout, condition: sql, arguments: arguments)
+    }
+}

@@ -1,0 +1,60 @@
+import GRDB
+
+import struct Foundation.URL
+
+/// The rows of a response, and how they change tables.
+struct LandedRows: Sendable {
+    /// The number of the call.
+    let flight: UInt64
+    let rows: [RowValues]
+    /// The list that the rows are of; `nil` if it is unknown.
+    let list: LandedList?
+    /// Whether rows that the table has stay as they are.
+    let addsOnly: Bool
+    /// Whether the rows are the whole list, so that others have left it.
+    let isWholeList: Bool
+}
+
+/// The rows of a table that meet a condition.
+struct LandedList: Sendable {
+    let layout: TableLayout
+    let condition: String
+    let arguments: [DatabaseValue]
+}
+
+extension TableWriter {
+    /// Saves the rows of a response, and deletes those that left its list. What newer responses have landed stays.
+    ///
+    /// - Throws: The errors of ``insert(_:)``.
+    func land(_ landed: LandedRows, in file: URL, _ order: LandingOrder) throws {
+        typealias Place = LandingOrder.Place
+        let list = landed.list.map {
+            Place(file: file, table: $0.layout.name, condition: $0.condition, values: $0.arguments)
+        }
+        if let list, order.isNewer(list, than: landed.flight) { return }
+        var (places, keys): ([Place], Set<Place>) = ([], [])
+        for row in landed.rows {
+            let key = try row.key()
+            let place = Place(file: file, table: row.layout.name, values: key)
+            keys.insert(place)
+            if order.isNewer(place, than: landed.flight) { continue }
+            if landed.addsOnly, try exists(row.layout, key) { continue }
+            _ = try save(row)
+            if !landed.addsOnly { places.append(place) }
+        }
+        if landed.isWholeList, let list, let scope = landed.list {
+            let (layout, positions) = (scope.layout, Array(0..<scope.layout.keyCount))
+            let sql = layout.selectSQL(positions) + " WHERE " + scope.condition
+            for row in try sealedRows(layout, positions, sql, scope.arguments) {
+                let key = try row.key()
+                let place = Place(file: file, table: layout.name, values: key)
+                if keys.contains(place) || order.isNewer(place, than: landed.flight) { continue }
+                try database.cachedStatement(sql: "DELETE FROM \(layout.quotedName) WHERE \(layout.keyCondition)")
+                    .execute(arguments: StatementArguments(key))
+                places.append(place)
+            }
+            places.append(list)
+        }
+        database.afterNextTransaction { [places] _ in order.landed(landed.flight, at: places) }
+    }
+}
