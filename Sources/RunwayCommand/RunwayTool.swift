@@ -54,7 +54,7 @@ struct RunwayTool: AsyncParsableCommand {
             CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self,
             ProbeCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self, EpochCommand.self,
-            DemoLogCommand.self, DemoTrainCommand.self,
+            DemoLogCommand.self, DemoTrainCommand.self, DemoSavingCommand.self,
         ])
 
     static func main() async {

@@ -19,6 +19,7 @@ struct DemoCommand: AsyncParsableCommand {
             processes of their own: one is killed while it sends its action log, the
             other opens a home and makes offers without a network, and is killed
             when it is back. Then two users chat, and one writes without a network.
+            Then an app is killed, and shows without a server what it has saved.
             Last, a host with four addresses of the loopback, near and far, of which
             one is dead and one fails while a call is in flight.
 
@@ -26,8 +27,8 @@ struct DemoCommand: AsyncParsableCommand {
             and how many requests they took, and what the layer did; then the totals
             of the app's screens, without the parts after the outage, and which
             addresses were dialled and used. --verbose prints each screen and, except
-            in the parts log, train and chat, each call with its decisions and its
-            duration instead.
+            in the parts log, train, chat and saving, each call with its decisions
+            and its duration instead.
 
             The demo verifies itself: the outcome of every call, the rows against
             the listings, and the requests and bytes in the app's records against
@@ -38,8 +39,8 @@ struct DemoCommand: AsyncParsableCommand {
             "bytes", "flights" (a record for every call), "envelopes" (a record for
             every request that carried several calls), all of them for the parts up to
             the outage; "signing", "hosts" (both with "flights" of their own), "log",
-            "train" and "chat" (the results of the last parts), "scenes", "seed" and
-            "problems".
+            "train", "chat" and "saving" (the results of the last parts), "scenes",
+            "seed" and "problems".
 
             PARTS, for --scene
               \(Self.names)
@@ -149,4 +150,19 @@ struct DemoTrainCommand: AsyncParsableCommand {
     @Argument var url: String
 
     func run() async throws { try await TrainTour.use(run, in: URL(fileURLWithPath: folder), calling: url) }
+}
+
+/// Runs the saving tour of `runway demo` in processes of its own, so that the demo can kill two of them.
+struct DemoSavingCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: SavingTour.commandName, shouldDisplay: false)
+
+    @Argument(transform: { name in
+        guard let run = SavingTour.Run(rawValue: name) else { throw ValidationError("There is no run \"\(name)\".") }
+        return run
+    })
+    var run: SavingTour.Run
+    @Argument var folder: String
+    @Argument var url: String
+
+    func run() async throws { try await SavingTour.use(run, in: URL(fileURLWithPath: folder), calling: url) }
 }

@@ -18,6 +18,7 @@ struct DemoStory {
         if let log = report.log { story.append(log) }
         if let train = report.train { story.append(train) }
         if let chat = report.chat { story.append(chat) }
+        if let saving = report.saving { story.append(saving) }
         if !report.scenes.isEmpty { story.appendTotals() }
         if let hosts = report.hosts { story.append(hosts) }
         story.appendProblems()
@@ -144,6 +145,12 @@ struct DemoStory {
     private mutating func append(_ chat: ChatTourReport) {
         title(.chat, Self.count([chat.written], "message"), "\(chat.stored) stored")
         line("    \(chat.screen.suffix(2).joined(separator: "   "))", .dim)
+    }
+
+    /// Appends a saved home in the two views of it.
+    private mutating func append(_ saving: SavingTourReport) {
+        title(.saving, Self.count([saving.homes], "home"), Self.count([saving.listRequests], "request"))
+        for row in saving.screen { line("    \(row)", .dim) }
     }
 
     private mutating func appendProblems() {

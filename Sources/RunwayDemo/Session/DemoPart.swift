@@ -2,7 +2,7 @@
     /// A part of the demo. Each part can be played separately.
     package enum DemoPart: String, Sendable, CaseIterable, Codable {
         case lists, map, details, cache, refresh, sharing, filter, leaving, parameters, failures, paging, merging, login
-        case outage, signing, addresses, log, train, chat
+        case outage, signing, addresses, log, train, chat, saving
 
         /// The user's action, or an event in the app's surroundings.
         package var action: String {
@@ -26,6 +26,7 @@
             case .log: "The app is killed while it sends its log"
             case .train: "On a train the user opens a home and makes three offers"
             case .chat: "Two users chat; one loses the network and writes on"
+            case .saving: "The app is killed, and opened without a server"
             }
         }
 
@@ -51,6 +52,7 @@
             case .log: "It sends the rest when it starts again; each action arrives once."
             case .train: "The home comes from disk; offers go out later, though the app is killed."
             case .chat: "What was written without a network goes out later; nothing comes twice."
+            case .saving: "A list, a saved home with its picture and an offer are in its tables."
             }
         }
     }

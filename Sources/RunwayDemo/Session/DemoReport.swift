@@ -40,6 +40,8 @@
         package var train: TrainTourReport?
         /// The report of the chat tour; `nil` if it was not played.
         package var chat: ChatTourReport?
+        /// The report of the tour of what an app has saved; `nil` if it was not played.
+        package var saving: SavingTourReport?
         /// The report of the tour with signed requests; `nil` if it was not played.
         package var signing: SigningTourReport?
 
@@ -63,7 +65,8 @@
 
     extension DemoReport {
         /// Plays a session, and then its tours: signed calls, a host's addresses, and apps in separate processes. These
-        /// processes run this program with the commands of ``LogTour`` and ``TrainTour``.
+        /// processes run this program with the commands of ``LogTour``, ``TrainTour`` and
+        /// ``SavingTour``.
         ///
         /// - Parameters:
         ///   - seed: The seed of the backend's listings. The default is 1.
@@ -89,6 +92,7 @@
             try await add(.log, at: \.log) { try await LogTour.play() }
             try await add(.train, at: \.train) { try await TrainTour.play(seed: seed) }
             try await add(.chat, at: \.chat) { try await ChatTour.play() }
+            try await add(.saving, at: \.saving) { try await SavingTour.play(seed: seed) }
             return report
         }
     }

@@ -30,6 +30,9 @@ struct DemoTests {
         #expect(counts == [2, 1, 3, 3, 1])
         let chat = try #require(report["chat"] as? [String: Any])
         #expect(["written", "offline", "missed", "stored"].map { chat[$0] as? Int } == [5, 2, 1, 5])
+        let saving = try #require(report["saving"] as? [String: Any])
+        let counted = ["favourites", "pictures", "drafts", "offers", "left"].map { saving[$0] as? Int }
+        #expect(counted == [1, 1, 1, 1, 1] && saving["homes"] as? Int ?? 0 > 0)
         #expect((signing["rows"] as? [[String: Any]])?.map { $0["accepted"] as? Int } == [1, 0, 0, 0, 1, 40])
         #expect(calls == sent + notSent.values.reduce(0, +))
         #expect(

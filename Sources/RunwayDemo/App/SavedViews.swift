@@ -1,0 +1,42 @@
+#if Command
+    import Runway
+
+    /// Loads one second-hand picture.
+    struct SecondHandPicture: Endpoint {
+        static let service = SecondHandService.self
+        @Unencoded var id: String
+        var path: EndpointPath { "esf/picture/\(id)" }
+    }
+
+    /// A home that the user has saved, as all views of it show it.
+    struct SavedHome: Sendable {
+        var id = ""
+        var title = ""
+        var price = ""
+        var note = ""
+        var picture: [UInt8] = []
+    }
+
+    /// The row of a saved home in a list.
+    struct SavedHomeRow {
+        let line: String
+
+        init(_ home: SavedHome) {
+            line = "\(home.id)  \(home.title)  \(home.price) · \(home.note) · a picture of \(home.picture.count) bytes"
+        }
+    }
+
+    /// The head of a saved home's screen.
+    struct SavedHomeHead {
+        let line: String
+
+        init(_ home: SavedHome) { line = "\(home.title): \(home.note)" }
+    }
+
+    /// An offer that the user has not sent.
+    struct OfferDraft: Sendable {
+        var home = ""
+        /// 万, ten thousand yuan.
+        var price = 0
+    }
+#endif

@@ -1,0 +1,84 @@
+#if Command
+    import Foundation
+    import Runway
+    import RunwayTables
+
+    /// The homes that the user has seen in lists, and those that they have saved.
+    @MainActor
+    final class FavouriteCenter: DataCenter {
+        let store: RecordStore
+        let network: NetworkLayer
+        /// The favourites are the device's own: no response of a server contains them.
+        let invalidates: [any Endpoint.Type] = []
+        private let landing: TableLanding
+
+        init(_ store: RecordStore, _ network: NetworkLayer) {
+            (self.store, self.network) = (store, network)
+            landing = network.land(SecondHandPages.self, in: store, by: SecondHandReformer()) {
+                HomeTable.district == $0.district
+            }
+        }
+
+        /// Opens the file of the app, and the centers over it.
+        static func open(
+            in folder: URL, over network: NetworkLayer
+        ) async throws -> (favourites: FavouriteCenter, drafts: OfferDraftCenter) {
+            let store = try await RecordStore.open(
+                at: folder.appending(path: "records.sqlite"),
+                tables: [HomeTable.self, FavouriteTable.self, OfferDraftTable.self])
+            return (FavouriteCenter(store, network), OfferDraftCenter(store, network))
+        }
+
+        /// Returns the list of a district, as it landed last.
+        func list(of district: String) async throws -> [ViewData] {
+            await landing.flush()
+            return try await store.read { file in
+                try SecondHandReformer().reform(
+                    file.fetch(
+                        HomeTable.self, where: HomeTable.district == district, orderedBy: [.ascending(HomeTable.id)]))
+            }
+        }
+
+        /// Saves a home, or what the user has changed of it.
+        func add(_ home: some VirtualRecord) async throws { try await save(home) }
+
+        /// Returns the saved homes, as records that the caller chooses.
+        func favourites<R: VirtualRecord>(as record: () -> R) async throws -> [R] {
+            try await store.read { file -> [Draft] in
+                let favourites = try file.fetch(FavouriteTable.self, orderedBy: [.ascending(FavouriteTable.home)])
+                let ids = favourites.compactMap { $0[FavouriteTable.home] }
+                let homes = try file.fetch(HomeTable.self, where: HomeTable.id.isAny(of: ids))
+                return favourites.map { favourite in
+                    Draft(favourite, homes.first { $0[HomeTable.id] == favourite[FavouriteTable.home] } ?? Values())
+                }
+            }.records(as: record)
+        }
+    }
+
+    /// Offers that the user writes, and sends later.
+    @MainActor
+    final class OfferDraftCenter: DataCenter {
+        let store: RecordStore
+        let network: NetworkLayer
+        /// An offer changes the details of its home.
+        let invalidates: [any Endpoint.Type] = [SecondHandDetail.self]
+
+        init(_ store: RecordStore, _ network: NetworkLayer) { (self.store, self.network) = (store, network) }
+
+        /// Returns the offers that were not sent, as records that the caller chooses.
+        func drafts<R: VirtualRecord>(as record: () -> R) async throws -> [R] {
+            try await store.read {
+                try $0.fetch(OfferDraftTable.self, orderedBy: [.ascending(OfferDraftTable.home)])
+            }.records(as: record)
+        }
+
+        /// Stores an offer that is not to be sent yet.
+        func postpone(_ offer: some VirtualRecord) async throws { try await save(offer) }
+
+        /// Sends an offer, and then removes its draft.
+        func send(_ offer: OfferDraft) async throws {
+            _ = try await network.call(SecondHandOffer(id: offer.home, price: offer.price))
+            try await write { try $0.delete(OfferDraftTable.self, where: OfferDraftTable.home == offer.home) }
+        }
+    }
+#endif

@@ -1,0 +1,55 @@
+#if Command
+    import HTTPTypes
+    import Hummingbird
+    import NIOCore
+    import Runway
+    import Synchronization
+
+    /// The second-hand team's server of a ``SavingTour``: lists, pictures and offers.
+    final class SavingServer: Sendable {
+        private struct Offer: Decodable {
+            var price: Int
+        }
+
+        static let pictureByteCount = 24_000
+        /// Guards the listings.
+        private let catalogue: Mutex<ListingCatalogue>
+        /// Guards the prices that were offered.
+        private let offered = Mutex<[Int]>([])
+        let listRequests = ReceivedCount()
+        let pictureRequests = ReceivedCount()
+
+        /// Prices in the order in which they arrived.
+        var offers: [Int] { offered.withLock { $0 } }
+
+        init(seed: UInt64) { catalogue = Mutex(ListingCatalogue(seed: seed, listingsPerKind: 300)) }
+
+        /// Returns the listings of a district.
+        func listings(in city: String, _ district: String) -> [Listing] {
+            catalogue.withLock { $0.first(.max, of: .secondHand, city: city, district: district) }
+        }
+
+        /// Takes a listing out of its list.
+        func withdraw(_ listing: Listing) { catalogue.withLock { $0.apply(.withdraw(listing)) } }
+
+        /// Adds the routes.
+        func add(to router: Router<BasicRequestContext>) {
+            router.get("esf/list") { [self] request, _ in
+                listRequests.add(1)
+                let catalogue = catalogue.withLock { $0 }
+                return try Listing.Kind.secondHand.list(QueryParameters(of: request.uri), of: catalogue)
+            }
+            router.get("esf/picture/:id") { [self] _, _ in
+                pictureRequests.add(1)
+                let picture = ByteBuffer(repeating: 0x5A, count: Self.pictureByteCount)
+                return Response(
+                    status: .ok, headers: [.contentType: "image/jpeg"], body: ResponseBody(byteBuffer: picture))
+            }
+            router.post("esf/offer/:id") { [self] request, context in
+                let offer = try await request.decode(as: Offer.self, context: context)
+                offered.withLock { $0.append(offer.price) }
+                return try Response.json(["status": "ok"])
+            }
+        }
+    }
+#endif

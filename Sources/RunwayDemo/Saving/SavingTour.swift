@@ -1,0 +1,159 @@
+#if Command
+    package import Foundation
+    import Hummingbird
+    import Runway
+    import RunwayJSON
+    import RunwayTransport
+
+    /// Lets an app save a home and write an offer in a process that is killed, show both without a server in a second
+    /// process that is killed, and send the offer in a third one.
+    ///
+    /// The processes, `kill -9`, the sockets and the file of the app are real.
+    package enum SavingTour {
+        /// A run of the app.
+        package enum Run: String, Sendable {
+            /// The app loads a list, saves a home with its picture and writes an offer; then it is killed.
+            case atHome
+            /// The app shows all that without a server, changes the offer, and is killed.
+            case underground
+            /// The app loads the list, from which a home is gone, and sends the offer.
+            case atWork
+        }
+
+        /// The content of the app's screens in one run.
+        struct Shown: Codable {
+            var list: [String] = []
+            /// The saved homes, as rows of a list.
+            var rows: [String] = []
+            /// The saved homes, as heads of their screens.
+            var heads: [String] = []
+            /// The prices of offers that were not sent.
+            var prices: [Int] = []
+        }
+
+        /// The name of the command by which a program runs ``use(_:in:calling:)``.
+        package static let commandName = "demo-saving"
+
+        private static let (city, district) = ("shanghai", "pudong")
+        private static let (note, prices) = ("call on Monday", [510, 525])
+
+        /// Plays the tour.
+        ///
+        /// - Parameter seed: The seed of the listings. The default is 1.
+        /// - Throws: The error of a server or a process that can't start, and `CancellationError` when the task is
+        ///   cancelled.
+        @concurrent package static func play(seed: UInt64 = 1) async throws -> SavingTourReport {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = SavingServer(seed: seed)
+            let listings = server.listings(in: city, district)
+            guard let saved = listings.first, let withdrawn = listings.last else { throw CancellationError() }
+            @Sendable func screens(of run: Run, calling url: String) async throws -> Shown {
+                let child = try ChildProcess([commandName, run.rawValue, folder.path, url])
+                guard let line = await child.nextLine() else { throw CancellationError() }
+                if run == .atWork { _ = await child.end() } else { try await child.kill() }
+                return try JSONDecoder().decode(Shown.self, from: Data(line.utf8))
+            }
+            @Sendable func served(_ run: Run) async throws -> (Shown, url: String) {
+                let router = Router()
+                server.add(to: router)
+                return try await BoundedServer(router).serve { url, _ in (try await screens(of: run, calling: url), url)
+                }
+            }
+            let (home, url) = try await served(.atHome)
+            let requests = server.listRequests.value
+            // The server has ended.
+            let underground = try await screens(of: .underground, calling: url)
+            server.withdraw(withdrawn)
+            let (work, _) = try await served(.atWork)
+
+            var report = SavingTourReport(
+                screen: underground.heads + underground.rows, homes: underground.list.count, listRequests: requests,
+                favourites: underground.rows.count, pictures: server.pictureRequests.value,
+                drafts: underground.prices.count, offers: server.offers.count,
+                left: underground.list.count - work.list.count)
+            let rows = listings.map(\.rowText)
+            let row =
+                "\(saved.rowText.prefix { $0 != "·" })· \(note) · a picture of \(SavingServer.pictureByteCount) bytes"
+            for (shown, list, drafts) in [
+                (home, rows, [prices[0]]), (underground, rows, [prices[0]]), (work, rows.dropLast(), [prices[1]]),
+            ] {
+                let isWanted =
+                    shown.list == list && shown.rows == [row] && shown.heads == ["\(saved.title.chinese): \(note)"]
+                    && shown.prices == drafts
+                if !isWanted { report.problems.append("A run of the app showed \(shown).") }
+            }
+            if server.offers != [prices[1]] || report.pictures != 1 {
+                report.problems.append("Of the saved homes: \(server.offers); \(report).")
+            }
+            return report
+        }
+
+        /// Uses the app, as one run of it does.
+        ///
+        /// - Parameters:
+        ///   - run: The part of the tour to play.
+        ///   - folder: The app's folder.
+        ///   - url: The base URL of the server.
+        /// - Throws: The error of a call, of the file or of the transport.
+        @MainActor package static func use(_ run: Run, in folder: URL, calling url: String) async throws {
+            let network = NetworkLayer(name: "saving", transport: try NIOTransport())
+            network.configure(SecondHandService.self) { $0.baseURLs = [.release: url] }
+            let (favourites, offers) = try await FavouriteCenter.open(in: folder, over: network)
+            let pages = PagedAPIManager<SecondHandPages>(on: network)
+            if run == .underground {
+                if (try? await pages.landing(of: SecondHandPages(city: city, district: district))) != nil { return }
+            } else {
+                try await pages.landing(of: SecondHandPages(city: city, district: district))
+                while try await pages.landingOfNextPage() != nil {}
+            }
+            let screen = Screen { _ in }
+            screen.show(try await favourites.list(of: district))
+            if run == .atHome, let home = pages.items.first?["esf_id"].string {
+                let picture = try await network.call(SecondHandPicture(id: home))
+                try await favourites.add(SavedHome(id: home, note: note, picture: picture.bytes))
+                try await offers.postpone(OfferDraft(home: home, price: prices[0]))
+            }
+            // One record of each home, and two views of it.
+            let homes = try await favourites.favourites(as: { SavedHome() })
+            let drafts = try await offers.drafts(as: { OfferDraft() })
+            let shown = Shown(
+                list: screen.lines, rows: homes.map { SavedHomeRow($0).line },
+                heads: homes.map { SavedHomeHead($0).line }, prices: drafts.map(\.price))
+            for draft in drafts {
+                if run == .underground { try await offers.postpone(OfferDraft(home: draft.home, price: prices[1])) }
+                if run == .atWork { try await offers.send(draft) }
+            }
+            let line = String(decoding: try JSONEncoder().encode(shown), as: UTF8.self)
+            if run != .atWork { try await ChildProcess.waitForKill(saying: line) }
+            FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+        }
+    }
+
+    /// The results of a ``SavingTour``: the counts of both sides.
+    package struct SavingTourReport: TourReport {
+        /// A saved home in two views, as the app showed it without a server.
+        package var screen: [String]
+        /// Homes in the list that the app showed without a server.
+        package var homes: Int
+        /// Requests for the list that the server had received until then.
+        package var listRequests: Int
+        /// Homes that the user has saved.
+        package var favourites: Int
+        /// Pictures that the server has sent.
+        package var pictures: Int
+        /// Offers that waited in the file.
+        package var drafts: Int
+        /// Offers that arrived at the server.
+        package var offers: Int
+        /// Homes that have left the list.
+        package var left: Int
+        /// Deviations from the expected results; empty if there are none.
+        package var problems: [String] = []
+
+        /// The counts as text.
+        package var description: String {
+            "\(homes) homes shown, \(favourites) saved, \(drafts) offer written and \(offers) sent; \(left) home left the list"
+        }
+    }
+#endif
