@@ -108,9 +108,10 @@ struct RentalRow: Identifiable, Hashable {
     let id: Int
     let title: String
 
+    init(id: Int, title: String) { (self.id, self.title) = (id, title) }
+
     init?(_ row: JSONValue) {
         guard let id = row["id"].int else { return nil }
-        self.id = id
-        title = row["title"].string ?? "A home"
+        self.init(id: id, title: row["title"].string ?? "A home")
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Runway
 import SwiftUI
 
@@ -5,12 +6,19 @@ import SwiftUI
 struct ListingsApp: App {
     /// One layer for the whole app. The keychain holds its tokens between launches.
     private let network = NetworkLayer(tokens: KeychainTokenStore())
+    /// What the app remembers, once its file is open.
+    @State private var favourites: FavouriteCenter?
 
     var body: some Scene {
         WindowGroup {
             NavigationStack {
-                RentalListView(network: network)
-                    .navigationDestination(for: RentalRow.self) { row in RentalView(row, network: network) }
+                RentalListView(network: network, favourites: favourites)
+                    .navigationDestination(for: RentalRow.self) { row in
+                        RentalView(row, network: network, favourites: favourites)
+                    }
+            }
+            .task {
+                favourites = try? await FavouriteCenter.open(in: .applicationSupportDirectory, over: network).favourites
             }
         }
     }

@@ -4,15 +4,21 @@ import SwiftUI
 /// Search as you type, and page after page. A view reads its manager, which is observable.
 struct RentalListView: View {
     private let network: NetworkLayer
+    private let favourites: FavouriteCenter?
     @State private var rentals: PagedAPIManager<RentalList>
     @State private var city = ""
 
-    init(network: NetworkLayer) {
+    init(network: NetworkLayer, favourites: FavouriteCenter?) {
         self.network = network
+        self.favourites = favourites
         _rentals = State(initialValue: PagedAPIManager(on: network))
     }
 
-    private var rows: [RentalRow] { rentals.items.compactMap { RentalRow($0) } }
+    /// The rows of the server or, before they land and without a network, those that landed last.
+    private var rows: [RentalRow] {
+        let rows = rentals.items.compactMap { RentalRow($0) }
+        return rows.isEmpty ? favourites?.rentals(in: city) ?? [] : rows
+    }
 
     var body: some View {
         let rows = rows
@@ -23,6 +29,7 @@ struct RentalListView: View {
             }
             if rentals.isLoading { ProgressView() }
             if let error = rentals.error { Text(error.detail) }
+            if let favourites { NavigationLink("Saved") { SavedView(favourites: favourites) } }
             NavigationLink("Account") { SignInView(network: network) }
         }
         .navigationTitle("Rentals")

@@ -8,11 +8,12 @@ struct RentalView: View {
     /// Where the app has recorded a film.
     private static let film = FileManager.default.temporaryDirectory.appendingPathComponent("film.mp4")
     private let row: RentalRow
+    private let favourites: FavouriteCenter?
     @State private var details: APIManager<RentalDetails>
     @State private var upload: FilmUploadModel
 
-    init(_ row: RentalRow, network: NetworkLayer) {
-        self.row = row
+    init(_ row: RentalRow, network: NetworkLayer, favourites: FavouriteCenter?) {
+        (self.row, self.favourites) = (row, favourites)
         _details = State(initialValue: APIManager(on: network))
         _upload = State(initialValue: FilmUploadModel(network))
     }
@@ -33,6 +34,7 @@ struct RentalView: View {
                 Button("Send the film") { upload.start(Self.film, of: row.id) }
             }
             Text(upload.message)
+            if let favourites { SavedNote(row: row, favourites: favourites) }
         }
         .navigationTitle(row.title)
         .task { details.load(RentalDetails(id: row.id)) }

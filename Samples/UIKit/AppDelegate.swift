@@ -1,3 +1,4 @@
+import Foundation
 import Runway
 import UIKit
 
@@ -6,6 +7,10 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
     /// One layer for the whole app. The keychain holds its tokens between launches, and calls in flight end in the background.
     let network = NetworkLayer(tokens: KeychainTokenStore(), grace: AppGrace(application: .shared))
     private(set) lazy var films = FilmDownloads(on: network)
+    /// What the app remembers, once its file is open.
+    private(set) lazy var favourites = Task { [network] in
+        try await FavouriteCenter.open(in: .applicationSupportDirectory, over: network).favourites
+    }
 
     func application(
         _ application: UIApplication, didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]?

@@ -10,13 +10,16 @@ final class RentalController: UIViewController, APIManagerDelegate {
     private let row: RentalRow
     private let network: NetworkLayer
     private let saved: FilmDownloads
+    private let favourites: Task<FavouriteCenter, any Error>
     private lazy var details = APIManager<RentalDetails>(on: network, delegate: self)
     private lazy var films = UploadManager<FilmUpload>(on: network, delegate: self)
     private let text = UILabel()
     private let bar = UIProgressView(progressViewStyle: .default)
 
-    init(_ row: RentalRow, network: NetworkLayer, films: FilmDownloads) {
-        self.row = row
+    init(
+        _ row: RentalRow, network: NetworkLayer, films: FilmDownloads, favourites: Task<FavouriteCenter, any Error>
+    ) {
+        (self.row, self.favourites) = (row, favourites)
         self.network = network
         saved = films
         super.init(nibName: nil, bundle: nil)
@@ -36,12 +39,23 @@ final class RentalController: UIViewController, APIManagerDelegate {
             })
         let save = UIButton(
             type: .system, primaryAction: UIAction(title: "Save the film") { [weak self] _ in self?.save() })
+        navigationItem.rightBarButtonItem = UIBarButtonItem(
+            title: "Remember", primaryAction: UIAction { [weak self] _ in self?.remember() })
         saved.onChange = { [weak self, row] home, text in if home == "\(row.id)" { self?.text.text = text } }
         let stack = UIStackView(arrangedSubviews: [text, bar, send, save])
         stack.axis = .vertical
         stack.frame = view.bounds
         view.addSubview(stack)
         details.load(RentalDetails(id: row.id))
+    }
+
+    private func remember() {
+        Task { [favourites, row, text] in
+            do {
+                try await favourites.value.add(SavedRental(id: row.id, title: row.title))
+                text.text = "Saved"
+            } catch { text.text = "\(error)" }
+        }
     }
 
     private func save() {

@@ -6,13 +6,15 @@ import UIKit
 final class RentalListController: UITableViewController, UISearchResultsUpdating, APIManagerDelegate {
     private let network: NetworkLayer
     private let films: FilmDownloads
+    private let favourites: Task<FavouriteCenter, any Error>
     private lazy var rentals = PagedAPIManager<RentalList>(on: network, delegate: self)
     private var rows: [RentalRow] = []
     private var search: Task<Void, Never>?
 
-    init(network: NetworkLayer, films: FilmDownloads) {
+    init(network: NetworkLayer, films: FilmDownloads, favourites: Task<FavouriteCenter, any Error>) {
         self.network = network
         self.films = films
+        self.favourites = favourites
         super.init(style: .plain)
     }
 
@@ -30,6 +32,15 @@ final class RentalListController: UITableViewController, UISearchResultsUpdating
             primaryAction: UIAction { [weak self] _ in
                 guard let self else { return }
                 navigationController?.pushViewController(SignInController(network: network), animated: true)
+            })
+        navigationItem.leftBarButtonItem = UIBarButtonItem(
+            title: "Saved",
+            primaryAction: UIAction { [weak self] _ in
+                Task {
+                    guard let self, let favourites = try? await self.favourites.value else { return }
+                    self.navigationController?.pushViewController(
+                        SavedController(favourites: favourites), animated: true)
+                }
             })
         rentals.load(RentalList(city: ""))
     }
@@ -78,7 +89,8 @@ final class RentalListController: UITableViewController, UISearchResultsUpdating
     }
 
     override func tableView(_ tableView: UITableView, didSelectRowAt indexPath: IndexPath) {
-        let controller = RentalController(rows[indexPath.row], network: network, films: films)
+        let controller = RentalController(
+            rows[indexPath.row], network: network, films: films, favourites: favourites)
         navigationController?.pushViewController(controller, animated: true)
     }
 }

@@ -12,7 +12,8 @@ final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
         }
         let window = UIWindow(windowScene: scene)
         window.rootViewController = UINavigationController(
-            rootViewController: RentalListController(network: app.network, films: app.films))
+            rootViewController: RentalListController(
+                network: app.network, films: app.films, favourites: app.favourites))
         window.makeKeyAndVisible()
         self.window = window
     }

@@ -130,6 +130,7 @@ open class UINavigationController: UIViewController {
 }
 @MainActor open class UINavigationItem: UIResponder {
     open var searchController: UISearchController?
+    open var leftBarButtonItem: UIBarButtonItem?
     open var rightBarButtonItem: UIBarButtonItem?
     open var prompt: String?
 }

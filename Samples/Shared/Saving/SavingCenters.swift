@@ -1,0 +1,91 @@
+import Foundation
+import Observation
+import Runway
+import RunwayTables
+
+/// The homes that the user has seen in lists, and those that they have saved: also without a network.
+@MainActor @Observable
+final class FavouriteCenter: DataCenter {
+    @ObservationIgnored let store: RecordStore
+    @ObservationIgnored let network: NetworkLayer
+    /// Favourites are the device's own: no response contains them.
+    @ObservationIgnored let invalidates: [any Endpoint.Type] = []
+    @ObservationIgnored private let landing: TableLanding
+    @ObservationIgnored private let saved: Observed<[SavedRental]>
+    @ObservationIgnored private var lists: [String: Observed<[RentalRow]>] = [:]
+
+    /// The saved homes. A SwiftUI view that reads them is updated.
+    var favourites: [SavedRental] { saved.value ?? [] }
+
+    init(_ store: RecordStore, _ network: NetworkLayer) {
+        (self.store, self.network) = (store, network)
+        // One line: from now on every list lands in the table, and is there at a launch without a network.
+        landing = network.land(RentalList.self, in: store, by: RentalReformer()) { RentalTable.city == $0.city }
+        saved = store.observe(as: { SavedRental() }) {
+            try $0.fetch(FavouriteTable.self, orderedBy: [.ascending(FavouriteTable.title)])
+        }
+    }
+
+    /// Opens the file of the app, and the centers over it.
+    static func open(
+        in folder: URL, over network: NetworkLayer
+    ) async throws -> (favourites: FavouriteCenter, drafts: MessageDraftCenter) {
+        let store = try await RecordStore.open(
+            at: folder.appending(path: "saved.sqlite"),
+            tables: [RentalTable.self, FavouriteTable.self, MessageDraftTable.self])
+        return (FavouriteCenter(store, network), MessageDraftCenter(store, network))
+    }
+
+    /// Returns the homes of a city whose list has landed.
+    func rentals(in city: String) -> [RentalRow] {
+        let list =
+            lists[city]
+            ?? store.observe(by: RentalReformer()) {
+                try $0.fetch(
+                    RentalTable.self, where: RentalTable.city == city, orderedBy: [.ascending(RentalTable.title)])
+            }
+        lists = [city: list]
+        return list.value ?? []
+    }
+
+    func add(_ home: SavedRental) async throws { try await save(home) }
+
+    func remove(_ id: Int) async throws {
+        try await write { try $0.delete(FavouriteTable.self, where: FavouriteTable.rental == id) }
+    }
+
+    /// Calls a function with the saved homes, now and after each change, as records that the caller chooses.
+    func showFavourites<R: VirtualRecord>(
+        as record: @escaping @MainActor () -> R, _ show: @escaping @MainActor ([R]) -> Void
+    ) async throws {
+        let favourites = store.observe(as: record) {
+            try $0.fetch(FavouriteTable.self, orderedBy: [.ascending(FavouriteTable.title)])
+        }
+        for try await homes in favourites { show(homes) }
+    }
+}
+
+/// Messages that the user has begun to write.
+@MainActor
+final class MessageDraftCenter: DataCenter {
+    let store: RecordStore
+    let network: NetworkLayer
+    /// A message changes the details of its home.
+    let invalidates: [any Endpoint.Type] = [RentalDetails.self]
+
+    init(_ store: RecordStore, _ network: NetworkLayer) { (self.store, self.network) = (store, network) }
+
+    /// Returns the message to the owner of a home.
+    func draft(to rental: Int) async throws -> MessageDraft {
+        let rows = try await store.read {
+            try $0.fetch(MessageDraftTable.self, where: MessageDraftTable.rental == rental)
+        }
+        return rows.records(as: { MessageDraft(rental: rental) }).first ?? MessageDraft(rental: rental)
+    }
+
+    /// Stores a message; an empty one is removed.
+    func postpone(_ draft: MessageDraft) async throws {
+        if !draft.text.isEmpty { return try await save(draft) }
+        try await write { try $0.delete(MessageDraftTable.self, where: MessageDraftTable.rental == draft.rental) }
+    }
+}
