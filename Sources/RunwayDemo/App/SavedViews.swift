@@ -1,9 +1,15 @@
 #if Command
     import Runway
 
-    /// Loads one second-hand picture.
+    /// The second-hand team's pictures, which have no envelope.
+    enum PictureService: APIService {
+        static let name = "pictures"
+        static let environments: [ServiceEnvironment: String] = [:]
+    }
+
+    /// The picture of a second-hand home.
     struct SecondHandPicture: Endpoint {
-        static let service = SecondHandService.self
+        static let service = PictureService.self
         @Unencoded var id: String
         var path: EndpointPath { "esf/picture/\(id)" }
     }

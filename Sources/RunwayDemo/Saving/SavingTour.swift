@@ -99,6 +99,7 @@
         @MainActor package static func use(_ run: Run, in folder: URL, calling url: String) async throws {
             let network = NetworkLayer(name: "saving", transport: try NIOTransport())
             network.configure(SecondHandService.self) { $0.baseURLs = [.release: url] }
+            network.configure(PictureService.self) { $0.baseURLs = [.release: url] }
             let (favourites, offers) = try await FavouriteCenter.open(in: folder, over: network)
             let pages = PagedAPIManager<SecondHandPages>(on: network)
             if run == .underground {

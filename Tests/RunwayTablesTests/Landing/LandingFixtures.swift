@@ -40,6 +40,22 @@ struct HomePages: PagedEndpoint {
     }
 }
 
+/// The same by pages of one size, of which each takes two requests after the first.
+struct NumberedPages: PagedEndpoint {
+    static let service = Agency.self
+    static let paging = PageStyle.numberOfFixedSize()
+    static let pageSize = 3
+    var path: EndpointPath { "numbered/\(number)" }
+    var city: String
+    @Unencoded var number = 1
+
+    mutating func ask(for page: PageRequest) { number = page.number }
+
+    func read(_ rawData: RawData) throws -> PageContent {
+        try PageContent(rows: rawData["items"], id: "id", total: rawData["total"].int)
+    }
+}
+
 enum Homes: RunwayTables.TableDefinition {
     static let name = "home"
     static let id = Column<Int>("id"), city = Column<String>("city"), title = Column<String>("title")

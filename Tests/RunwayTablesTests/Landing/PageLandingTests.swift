@@ -77,14 +77,31 @@ private final class ServedRows: Sendable {
 
     @Test func aFailedLoadRemovesNothing() async throws {
         let app = try await LandingApp()
-        serve(ServedRows(numbered(1...3)), from: app.origin)
-        try await app.save(home(9, "from before"))
+        app.origin.on(
+            "/numbered/1", respond: [homes(numbered(1...3), total: 6), ScriptedResponse(status: .notFound)])
+        app.origin.on("/numbered/2", respond: homes(numbered(4...6), total: 6))
+        let landing = app.landLists(NumberedPages.self) { $0.city }
+        let manager = PagedAPIManager<NumberedPages>(on: app.network)
+        try await manager.landing(of: NumberedPages(city: "a"))
+        // The second page lands, and the first, which is read again after it, fails.
+        await #expect(throws: NetworkError.self) { try await manager.landingOfNextPage() }
+        await landing.flush()
+        #expect(app.origin.requests.count == 3)
+        #expect(try await app.rows() == numbered(1...6))
+        await app.end()
+    }
+
+    @Test func aPageDoesNotOverwriteOthers() async throws {
+        let app = try await LandingApp()
+        serve(ServedRows(numbered(1...5)), from: app.origin)
         let landing = app.landLists(HomePages.self) { $0.city }
         let manager = PagedAPIManager<HomePages>(on: app.network)
-        app.origin.on("/pages", respond: ScriptedResponse(status: .notFound))
-        await #expect(throws: NetworkError.self) { try await manager.landing(of: HomePages(city: "a")) }
+        try await manager.landing(of: HomePages(city: "a"))
         await landing.flush()
-        #expect(try await app.rows() == ["9 from before"])
+        try await app.save(home(1, "by another call"))
+        _ = try await manager.landingOfNextPage()
+        await landing.flush()
+        #expect(try await app.rows() == ["1 by another call"] + numbered(2...5))
         await app.end()
     }
 

@@ -112,7 +112,7 @@ import Testing
         let app = try await LandingApp()
         app.origin.on("/homes", respond: homes(["1 first"]))
         let manager = APIManager<CachedHomeList>(on: app.network)
-        let stale = CallOptions(cache: .timeToLive(.zero, staleWhileRevalidate: .seconds(600)))
+        let stale = CallOptions(cache: .timeToLive(.nanoseconds(1), staleWhileRevalidate: .seconds(600)))
         try await manager.landing(of: CachedHomeList(city: "a"), options: stale)
         let landing = app.landLists(CachedHomeList.self) { $0.city }
         try await app.save(home(1, "changed elsewhere"), home(2, "left"))
@@ -199,15 +199,16 @@ import Testing
         await app.end()
     }
 
-    @Test func aFailedWriteIsNotNewer() async throws {
+    @Test func aFailedCommitIsNotNewer() async throws {
         let app = try await LandingApp()
         let gate = ScriptedGate()
         app.origin.on("/homes", respond: [homes(["1 older"]).held(by: gate), homes(["1 newer"])])
         try await app.store.write {
             try $0.database.execute(
                 sql: """
-                    CREATE TRIGGER refusal BEFORE INSERT ON home WHEN NEW.title = 'newer'
-                    BEGIN SELECT RAISE(ABORT, 'full'); END
+                    CREATE TABLE paper (home INTEGER REFERENCES home (id) DEFERRABLE INITIALLY DEFERRED);
+                    CREATE TRIGGER refusal AFTER INSERT ON home WHEN NEW.title = 'newer'
+                    BEGIN INSERT INTO paper VALUES (99); END
                     """)
         }
         let landing = app.landLists(HomeList.self) { $0.city }
