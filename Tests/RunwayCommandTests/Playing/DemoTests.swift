@@ -45,7 +45,7 @@ struct DemoTests {
 
         #expect(tool.status == 0)
         let lines = tool.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        #expect(lines.count <= 100)
+        #expect(lines.count <= 105)
         for line in lines { #expect(line.displayWidth <= 80, "\(line)") }
         #expect(!tool.output.contains("\u{1B}"))
         for part in DemoPart.allCases {

@@ -87,7 +87,7 @@ private struct HomeTitle: VirtualRecord {
         await app.end()
     }
 
-    @Test func aCallFromBeforeAChangeDoesNotLand() async throws {
+    @Test func callsBeforeAChangeDoNotLand() async throws {
         let app = try await LandingApp()
         let gate = ScriptedGate()
         app.origin.on("/homes", respond: [homes(["1 old"]).held(by: gate), homes(["1 new"])])

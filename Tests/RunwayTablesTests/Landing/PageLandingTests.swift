@@ -45,7 +45,7 @@ private final class ServedRows: Sendable {
         await app.end()
     }
 
-    @Test func aListBegunAnewEndsAfterItsFirstPage() async throws {
+    @Test func aListBegunAnewHasOnePage() async throws {
         let app = try await LandingApp()
         let rows = ServedRows(numbered(1...7))
         serve(rows, from: app.origin)
