@@ -12,8 +12,7 @@ public protocol DataCenter: AnyObject {
     var store: RecordStore { get }
     /// The layer whose responses concern the same things.
     var network: NetworkLayer { get }
-    /// The endpoints whose responses a change makes outdated, as ``Runway/Endpoint/invalidates`` names those that a
-    /// call makes outdated.
+    /// The endpoints whose responses a change makes outdated, like `Endpoint.invalidates` for a call.
     var invalidates: [any Endpoint.Type] { get }
 }
 
