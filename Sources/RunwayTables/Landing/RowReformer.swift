@@ -10,9 +10,11 @@ public import Runway
 ///             var draft = Draft()
 ///             draft[Rentals.id] = try item["id"].require()
 ///             draft[Rentals.title] = try item["title"].require()
+///
 ///             return draft
 ///         }
 ///     }
+///
 ///     func reform(_ drafts: [Draft]) -> [String] { drafts.map { $0[Rentals.title] ?? "" } }
 /// }
 ///
