@@ -1,6 +1,7 @@
 import Foundation
 import Runway
 import RunwayJSON
+import RunwayStorage
 import RunwayTables
 import RunwayTestServer
 import RunwayTransport
@@ -107,11 +108,14 @@ func homes(_ rows: [String], city: String = "a", total: Int? = nil) -> ScriptedR
     var failures: [any Error] = []
     private let transport: NIOTransport
 
-    init(tables: [any RunwayTables.TableDefinition.Type] = [Homes.self]) async throws {
+    init(
+        tables: [any RunwayTables.TableDefinition.Type] = [Homes.self], offlineQueue: OfflineQueue? = nil,
+        status: SettableNetworkStatus = SettableNetworkStatus()
+    ) async throws {
         origin = try await ScriptedOrigin.start()
         store = try await folder.open(tables)
         transport = try NIOTransport()
-        network = NetworkLayer(transport: transport)
+        network = NetworkLayer(transport: transport, offlineQueue: offlineQueue, status: status)
         let url = origin.baseURL
         network.configure(Agency.self) { $0.baseURLs = [.release: url] }
     }

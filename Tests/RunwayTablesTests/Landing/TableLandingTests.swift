@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
+import HTTPTypes
 import Runway
+import RunwayStorage
 import RunwayTestServer
 import RunwayTesting
 import RunwayTransport
@@ -239,5 +241,53 @@ import Testing
         await landing.flush()
         #expect(try await app.rows() == ["1 first"])
         await app.end()
+    }
+
+    @Test func theResponseOfAReplayedChangeLands() async throws {
+        let (folder, status) = (ScratchFolder(), SettableNetworkStatus(.none))
+        let queue = OfflineQueue(
+            at: folder.url.appending(path: "changes/changes.sqlite"), replaying: [ReplayedEndpoint(HomeChange.self)])
+        let app = try await LandingApp(offlineQueue: queue, status: status)
+        app.origin.on("/homes/1", respond: homes(["1 changed"]))
+        let landing = app.land(HomeChange.self)
+        let (manager, sender) = (APIManager<HomeChange>(on: app.network), ChangeSender(landing))
+        manager.delegate = sender
+        _ = manager.load(HomeChange(id: 1))
+        try await sender.stored.wait(until: 1)
+        #expect(try await app.rows().isEmpty)
+        status.set(.wifi)
+        try await sender.replayed.wait(until: 1)
+        await landing.flush()
+        #expect(try await app.rows() == ["1 changed"])
+        await queue.close()
+        await app.end()
+    }
+}
+
+private struct HomeChange: Endpoint {
+    static let service = Agency.self
+    static let method = HTTPRequest.Method.post
+    static let offline = OfflinePolicy.queued
+    var path: EndpointPath { "homes/\(id)" }
+    @Unencoded var id: Int
+}
+
+/// A delegate that lands the response of a change when it was sent.
+@MainActor private final class ChangeSender: APIManagerDelegate {
+    let stored = AwaitedValue(0)
+    let replayed = AwaitedValue(0)
+    private let landing: TableLanding
+
+    init(_ landing: TableLanding) { self.landing = landing }
+
+    func apiManagerDidSucceed(_ manager: any APIManaging) {}
+    func apiManager(_ manager: any APIManaging, didFailWith error: NetworkError) {}
+    func apiManager(_ manager: any APIManaging, didQueue change: QueuedChange) { stored.update { $0 += 1 } }
+
+    func apiManager(
+        _ manager: any APIManaging, didReplay change: QueuedChange, with result: Result<RawData, NetworkError>
+    ) {
+        if case .success(let rawData) = result { landing.land(rawData, of: HomeChange(id: 1)) }
+        replayed.update { $0 += 1 }
     }
 }
