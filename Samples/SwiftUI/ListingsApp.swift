@@ -1,4 +1,3 @@
-import Foundation
 import Runway
 import SwiftUI
 
@@ -18,7 +17,7 @@ struct ListingsApp: App {
                     }
             }
             .task {
-                favourites = try? await FavouriteCenter.open(in: .applicationSupportDirectory, over: network).favourites
+                favourites = try? await FavouriteCenter.open(over: network).favourites
             }
         }
     }

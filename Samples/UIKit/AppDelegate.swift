@@ -1,4 +1,3 @@
-import Foundation
 import Runway
 import UIKit
 
@@ -9,7 +8,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
     private(set) lazy var films = FilmDownloads(on: network)
     /// What the app remembers, once its file is open.
     private(set) lazy var favourites = Task { [network] in
-        try await FavouriteCenter.open(in: .applicationSupportDirectory, over: network).favourites
+        try await FavouriteCenter.open(over: network).favourites
     }
 
     func application(

@@ -1,3 +1,4 @@
+import Foundation
 import UIKit
 
 /// The homes that the user has saved, also without a network.

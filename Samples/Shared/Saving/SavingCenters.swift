@@ -28,10 +28,11 @@ final class FavouriteCenter: DataCenter {
 
     /// Opens the file of the app, and the centers over it.
     static func open(
-        in folder: URL, over network: NetworkLayer
+        over network: NetworkLayer,
+        in folder: URL = URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent("Library/Application Support")
     ) async throws -> (favourites: FavouriteCenter, drafts: MessageDraftCenter) {
         let store = try await RecordStore.open(
-            at: folder.appending(path: "saved.sqlite"),
+            at: folder.appendingPathComponent("saved.sqlite"),
             tables: [RentalTable.self, FavouriteTable.self, MessageDraftTable.self])
         return (FavouriteCenter(store, network), MessageDraftCenter(store, network))
     }

@@ -43,8 +43,8 @@ public final class TableLanding: Interceptor {
         order = LandingOrder.of(network)
     }
 
-    /// Lands a response that no manager has received: of `NetworkLayer.call`, or of a change that
-    /// was replayed. The caller knows that it is of the store's account. Does nothing for another endpoint.
+    /// Lands a response that no manager has received: of `NetworkLayer.call`, or of a change that was replayed. The
+    /// caller knows that it is of the store's account. Does nothing for another endpoint.
     public func land(_ rawData: RawData, of endpoint: any Endpoint) {
         guard type(of: endpoint) == source.endpoint else { return }
         let flight = order.newest + 1
