@@ -296,9 +296,10 @@ let package = Package(
         .executableTarget(
             name: "RunwayCrashTest",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwayStorage", "RunwayStreams", "RunwayChat", "RunwayServer",
+                "Runway", "RunwayJSON", "RunwayStorage", "RunwayTables", "RunwayStreams", "RunwayChat", "RunwayServer",
                 "RunwayServerStorage", "RunwayTransport", "RunwayTesting", "RunwayTestServer", "RunwayDemo",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                product("GRDB", of: "GRDB.swift", with: "Command"),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),

@@ -32,6 +32,8 @@ public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let readOnly = Kind(description: "readOnly")
         /// The transaction was interrupted, such as since the app is being suspended. Nothing of it is in the file.
         public static let interrupted = Kind(description: "interrupted")
+        /// A stored file is absent, or damaged. See ``StoredFile``.
+        public static let fileUnreadable = Kind(description: "fileUnreadable")
         /// The folder or the file can't be used now, or the store was closed.
         public static let unavailable = Kind(description: "unavailable")
         /// The key of the app's sealing can't be read now, or is not the one with which a value was sealed.

@@ -46,6 +46,7 @@ struct ColumnFacts: Sendable {
     let type: Database.ColumnType
     let isNullable: Bool
     let isSecret: Bool
+    let isFile: Bool
     /// The value of a row that is inserted without one.
     let defaultValue: DatabaseValue?
     /// Whether a value of the file is one of the column's type.
@@ -61,6 +62,8 @@ struct ColumnFacts: Sendable {
         self.type = Value.columnType
         self.isNullable = isNullable
         isSecret = Value.self is any SecretValue.Type
+        isFile = Value.self == StoredFile.self
+        precondition(Value.self != Secret<StoredFile>.self, "the column \(name) of files is secret: it has only names")
         defaultValue = value.map { value in
             guard let stored = value.storedValue else { preconditionFailure("the default of \(name) can't be stored") }
             return stored

@@ -43,10 +43,12 @@ struct Migrator {
             }
             var migrator = DatabaseMigrator()
             migrator.registerMigration(StepLog.identifier(step.name)) { database in
-                switch step.work {
-                case .once(let change): try change(database)
-                // Another process may have written since the last batch.
-                case .batches(let batch): while try batch(database) > 0 {}
+                try FileCounts.pausing(in: database) {
+                    switch step.work {
+                    case .once(let change): try change(database)
+                    // Another process may have written since the last batch.
+                    case .batches(let batch): while try batch(database) > 0 {}
+                    }
                 }
                 try StepLog.append(step, number: number, to: database)
             }
@@ -69,7 +71,7 @@ struct Migrator {
                     try database.execute(sql: "PRAGMA foreign_keys = OFF")
                     defer { try? database.execute(sql: "PRAGMA foreign_keys = ON") }
                     try database.inTransaction(.immediate) {
-                        try database.execute(sql: back)
+                        try FileCounts.pausing(in: database) { try database.execute(sql: back) }
                         try database.checkForeignKeys()
                         try StepLog.removeLast(entry, from: database)
                         return .commit

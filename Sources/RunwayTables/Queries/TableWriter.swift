@@ -13,10 +13,12 @@ public struct TableWriter: TableReading {
     public let database: Database
     /// The sealing of secret columns.
     public let secrets: SecretSealing
+    private let files: FileFolder
 
-    init(_ database: Database, _ secrets: SecretSealing) {
+    init(_ database: Database, _ secrets: SecretSealing, files: FileFolder) {
         self.database = database
         self.secrets = secrets
+        self.files = files
     }
 
     /// Inserts a row.
@@ -73,6 +75,7 @@ public struct TableWriter: TableReading {
             throw TableError(.rejected, "\(layout.name).\(layout.columns[position].name) can't be set in many rows.")
         }
         let stored = try checked(row, positions)
+        try files.check(row, in: database)
         try layout.validate(row, .update)
         let filter = condition.map { " WHERE \($0.sql)" } ?? ""
         try database.execute(
@@ -109,6 +112,7 @@ extension TableWriter {
         }
         let positions = row.positions
         _ = try checked(row, positions)
+        try files.check(row, in: database)
         try layout.validate(row, .insert)
         try execute(layout.insertSQL(positions), try sealed(row, positions))
         guard layout.assignsKeys, row.slots[0].isAbsent else { return row }
@@ -122,6 +126,7 @@ extension TableWriter {
         let positions = row.positions.filter { $0 >= layout.keyCount }
         if positions.isEmpty { return try exists(layout, key) }
         _ = try checked(row, positions)
+        try files.check(row, in: database)
         try layout.validate(row, .update)
         try execute(layout.updateSQL(positions), try sealed(row, positions) + key)
         return database.changesCount > 0

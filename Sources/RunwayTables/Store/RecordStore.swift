@@ -23,7 +23,8 @@ public final class RecordStore: Sendable {
     public let isReadOnly: Bool
     let layouts: [TableLayout]
     let secrets: SecretSealing
-    private let options: Options
+    let files: FileFolder
+    let options: Options
     /// Guards the connection; `nil` once the store was closed.
     private let connection: Mutex<DatabaseQueue?>
     private let suspension: Suspension?
@@ -38,6 +39,7 @@ public final class RecordStore: Sendable {
         connection = Mutex(queue)
         layouts = opener.layouts
         options = opener.options
+        files = opener.files
         secrets = SecretSealing(current: options.sealing, former: options.formerSealings)
         suspension = options.isShared ? Suspension() : nil
         otherProcesses = options.isShared ? OtherProcesses(of: url, queue) : nil
@@ -57,7 +59,8 @@ public final class RecordStore: Sendable {
         options: Options = Options()
     ) async throws -> RecordStore {
         let opener = StoreOpener(
-            url: url, layouts: tables.map { $0.layout }, migrations: migrations, options: options)
+            url: url, layouts: tables.map { $0.layout }, migrations: migrations, options: options,
+            files: FileFolder(of: url, options))
         do {
             return RecordStore(opener, try await inBackground { try opener.open(.current) })
         } catch let error as TableError {
@@ -102,14 +105,18 @@ public final class RecordStore: Sendable {
     public func write<Value: Sendable>(
         _ change: @escaping @Sendable (TableWriter) throws -> Value
     ) async throws -> Value {
-        if isReadOnly { throw TableError(.readOnly, "\(url.lastPathComponent) was opened to be read only.") }
+        try checkWritable()
         var hasMadeRoom = false
         while true {
             do {
-                let (value, logByteCount) = try await queue().write { [secrets, url] in
-                    (try change(TableWriter($0, secrets)), SQLiteFile.logByteCount(of: url))
+                let (value, logByteCount, hasUnnamedFiles) = try await queue().write { [secrets, url, files] in
+                    (
+                        try change(TableWriter($0, secrets, files: files)), SQLiteFile.logByteCount(of: url),
+                        try files.hasUnnamed(in: $0)
+                    )
                 }
                 boundLog(logByteCount)
+                if hasUnnamedFiles { await removeUnnamedFiles() }
                 return value
             } catch {
                 let failure = TableError(error, at: url)
@@ -135,6 +142,7 @@ public final class RecordStore: Sendable {
         let queue = connection.withLock { $0.take() }
         // The connection is closed when the last operation has released it.
         try await queue?.writeWithoutTransaction { _ in }
+        files.close()
     }
 
     /// Returns the connection.
@@ -145,6 +153,11 @@ public final class RecordStore: Sendable {
             throw TableError(.unavailable, "\(url.lastPathComponent) was closed.")
         }
         return queue
+    }
+
+    /// - Throws: ``TableError/Kind/readOnly`` if every write is refused.
+    func checkWritable() throws {
+        if isReadOnly { throw TableError(.readOnly, "\(url.lastPathComponent) was opened to be read only.") }
     }
 
     private func moveLog() async throws {

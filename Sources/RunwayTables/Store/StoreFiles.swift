@@ -3,11 +3,22 @@ import RunwayStorage
 
 /// Operations on the files of one database while nothing has them open.
 enum StoreFiles {
-    private static let endings = ["", "-wal", "-shm", "-journal"]
+    private static let endings = ["", "-wal", "-shm", "-journal", "-files"]
+
+    /// The folder of the stored files of a database.
+    static func filesFolder(of database: URL) -> URL { URL(fileURLWithPath: database.path + "-files") }
+
+    /// Whether rows wait beside a database for their transactions.
+    static func hasStagedRows(_ database: URL) -> Bool {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: database.deletingLastPathComponent().path)
+        return names?.contains { $0.hasPrefix(database.lastPathComponent + "-staging-") } ?? false
+    }
 
     /// Removes the files of a database.
     static func remove(_ url: URL) {
-        for file in StorageFolder.files(of: url) { try? FileManager.default.removeItem(at: file) }
+        for file in StorageFolder.files(of: url) + [filesFolder(of: url)] {
+            try? FileManager.default.removeItem(at: file)
+        }
     }
 
     /// Renames the files of a database, so that they can still be opened together.

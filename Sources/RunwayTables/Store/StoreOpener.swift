@@ -16,6 +16,7 @@ struct StoreOpener: Sendable {
     let layouts: [TableLayout]
     let migrations: Migrations
     let options: RecordStore.Options
+    let files: FileFolder
 
     /// - Throws: ``TableError``.
     func open(_ mode: Mode) throws -> DatabaseQueue {
@@ -28,10 +29,13 @@ struct StoreOpener: Sendable {
             let queue = try SQLiteFile.open(
                 at: url, waitsForDrive: options.survivesPowerLoss,
                 overwritesRemovedBytes: layouts.contains(where: \.hasSecrets),
-                busyTimeout: options.lockTimeout / .seconds(1), observesSuspension: options.isShared)
+                busyTimeout: options.lockTimeout / .seconds(1), observesSuspension: options.isShared,
+                // A row that is replaced is deleted, also for triggers.
+                prepare: { try $0.execute(sql: "PRAGMA recursive_triggers = ON") })
             do {
                 if mode == .current { try migrate(queue) }
                 try protect(StorageFolder.files(of: url))
+                try files.prepare(for: layouts, queue, isReadOnly: mode == .readOnly)
                 return queue
             } catch {
                 try? queue.close()

@@ -1,0 +1,201 @@
+import Foundation
+import GRDB
+import Runway
+import RunwaySQLite
+import RunwayStorage
+import Synchronization
+
+/// The files of one store, in a folder beside the database.
+///
+/// Files are removed only in write transactions, so that no row begins to name one meanwhile. A file that no row has
+/// named yet is safe while its store is open: each store shares the lock of the folder, which a sweep needs for itself.
+final class FileFolder: Sendable {
+    /// The age in seconds from which a file is swept in a container where nothing is locked (``AppGroup``).
+    private static let sweptAge: TimeInterval = 3600
+
+    private let url: URL
+    private let database: URL
+    private let options: RecordStore.Options
+    private struct State {
+        /// Whether a table of the file has a column of files.
+        var isUsed = false
+        /// The open lock of the folder; `nil` if the store was closed, or only reads.
+        var lock: FileHandle?
+    }
+
+    /// Guards whether there are files, and the lock of the folder.
+    private let state = Mutex(State())
+
+    init(of database: URL, _ options: RecordStore.Options) {
+        (url, self.database, self.options) = (StoreFiles.filesFolder(of: database), database, options)
+    }
+
+    /// Creates the folder, the counts and the triggers that are absent, and removes what no row names. Does nothing if
+    /// no table has files.
+    ///
+    /// - Parameters:
+    ///   - layouts: The declared tables. The file may have others.
+    ///   - isReadOnly: Whether nothing is created or removed.
+    /// - Throws: An error of the file.
+    func prepare(for layouts: [TableLayout], _ queue: DatabaseQueue, isReadOnly: Bool) throws {
+        let isUsed = try queue.read { try FileCounts.areUsed(by: layouts, in: $0) }
+        state.withLock { $0.isUsed = isUsed }
+        if !isUsed || isReadOnly { return }
+        if try StorageFolder.prepare(url) { try StorageFolder.protect([url], isBackedUp: options.isBackedUp) }
+        let isLockable = !AppGroup.contains(url.path)
+        let handle = try Self.open(path("lock"), O_RDWR | O_CREAT)
+        try queue.writeMakingRoom { database in
+            try FileCounts.prepare(for: layouts, in: database)
+            // Every opening takes the lock in a write transaction: no other store is between these lines.
+            if !isLockable {
+                try sweep(in: database, olderThan: Date(timeIntervalSinceNow: -Self.sweptAge))
+            } else if flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 {
+                try sweep(in: database, olderThan: .distantFuture)
+            }
+            if isLockable { _ = flock(handle.fileDescriptor, LOCK_SH | LOCK_NB) }
+        }
+        state.withLock { $0.lock = handle }
+        while try queue.writeMakingRoom({ try removeUnnamed(in: $0) }) > 0 {}
+    }
+
+    /// Lets other stores sweep.
+    func close() { state.withLock { $0.lock = nil } }
+
+    /// - Throws: ``TableError/Kind/rejected`` if no table has files.
+    func checkUsed() throws {
+        if state.withLock({ $0.isUsed }) { return }
+        throw TableError(.rejected, "No table of \(database.lastPathComponent) has a column of files.")
+    }
+
+    /// Runs an operation that may wait for the disk, and states its errors as errors of the file of records.
+    func run<Value: Sendable>(_ operation: @escaping @Sendable (FileFolder) throws -> Value) async throws -> Value {
+        try await RecordStore.inBackground { [self] in try TableError.of(database) { try operation(self) } }
+    }
+
+    /// Makes a file.
+    ///
+    /// - Parameter fill: Creates a file with the bytes at a path.
+    /// - Throws: The error of `fill`, or ``TableError``; nothing is left.
+    func make(isolation: isolated (any Actor)?, _ fill: (_ draft: String) async throws -> Void) async throws -> StoredFile
+    {
+        let id = UUID()
+        let draft = path(id.uuidString.lowercased())
+        do {
+            try await fill(draft)
+            return try await run { try $0.finish(draft, id) }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+    }
+
+    private func finish(_ draft: String, _ id: UUID) throws -> StoredFile {
+        let handle = try Self.open(draft, O_RDONLY)
+        let file = StoredFile(id: id, byteCount: try Self.byteCount(handle))
+        // A file that was moved here may be open to others, and older than the age of a sweep.
+        guard fchmod(handle.fileDescriptor, 0o600) == 0, futimens(handle.fileDescriptor, nil) == 0 else {
+            throw Self.systemError()
+        }
+        try StorageFolder.protect([URL(fileURLWithPath: draft)], isBackedUp: options.isBackedUp)
+        if options.survivesPowerLoss { try Self.sync(handle) }
+        guard rename(draft, path(file.name)) == 0 else { throw Self.systemError() }
+        if options.survivesPowerLoss { try Self.sync(Self.open(url.path, O_RDONLY)) }
+        return file
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// - Throws: ``TableError/Kind/fileUnreadable`` if it is absent, no plain file, or of another size.
+    func open(_ file: StoredFile) throws -> (handle: FileHandle, url: URL) {
+        guard let handle = try? Self.open(path(file.name), O_RDONLY),
+            (try? Self.byteCount(handle)) == file.byteCount
+        else { throw damage }
+        return (handle, url.appending(path: file.name))
+    }
+
+    var damage: TableError {
+        TableError(.fileUnreadable, "A stored file of \(database.lastPathComponent) is absent, or damaged.")
+    }
+
+    /// - Throws: ``TableError/Kind/rejected`` if a row names a file that is not here, unless it is one that was lost, and
+    ///   that rows name already.
+    func check(_ row: RowValues, in database: Database) throws {
+        for (position, column) in row.layout.columns.enumerated() where column.isFile {
+            guard let value = row.slots[position].stored, let file = StoredFile.value(of: value) else { continue }
+            if (try? open(file)) == nil, try !FileCounts.isNamed(file, in: database) {
+                throw TableError(.rejected, "A value of \(row.layout.name).\(column.name) is no file of this store.")
+            }
+        }
+    }
+
+    /// Whether a transaction leaves a name that no row has.
+    func hasUnnamed(in database: Database) throws -> Bool {
+        try state.withLock { $0.isUsed } && !FileCounts.unnamed(limit: 1, in: database).isEmpty
+    }
+
+    /// Removes a file, unless a row names it. Returns whether one does.
+    func removeUnlessNamed(_ file: StoredFile, in database: Database) throws -> Bool {
+        if try FileCounts.isNamed(file, in: database) || StoreFiles.hasStagedRows(self.database) { return true }
+        unlink(path(file.name))
+        return false
+    }
+
+    /// Removes at most 500 files that rows have named, and none does now. Returns how many.
+    func removeUnnamed(in database: Database) throws -> Int {
+        let names = try FileCounts.unnamed(limit: 500, in: database)
+        if names.isEmpty || StoreFiles.hasStagedRows(self.database) { return 0 }
+        // If the power fails, the commit that has left them without a row must not be lost.
+        if !options.survivesPowerLoss { try Self.sync(Self.open(self.database.path + "-wal", O_RDONLY)) }
+        var count = 0
+        for name in names {
+            // A text that is no name of a file stands for none.
+            if let file = StoredFile(name: name), unlink(path(file.name)) != 0, errno != ENOENT { continue }
+            try FileCounts.forget(name, in: database)
+            count += 1
+        }
+        return count
+    }
+
+    /// Removes the files that no row names, of drafts and transactions that a kill has ended. Others' are not touched.
+    private func sweep(in database: Database, olderThan limit: Date) throws {
+        if StoreFiles.hasStagedRows(self.database) { return }
+        for name in try FileManager.default.contentsOfDirectory(atPath: url.path)
+        where UUID(uuidString: String(name.prefix(36))) != nil {
+            if let file = StoredFile(name: name), try FileCounts.isNamed(file, in: database) { continue }
+            let date = try? FileManager.default.attributesOfItem(atPath: path(name))[.modificationDate] as? Date
+            if let date, date < limit { unlink(path(name)) }
+        }
+    }
+
+    private func path(_ name: String) -> String { url.appending(path: name).path }
+
+    static func open(_ path: String, _ flags: Int32) throws -> FileHandle {
+        let descriptor = Foundation.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw systemError() }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    private static func byteCount(_ handle: FileHandle) throws -> Int {
+        var status = stat()
+        guard fstat(handle.fileDescriptor, &status) == 0 else { throw systemError() }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw TableError(.rejected, "Only a plain file can be stored.")
+        }
+        return Int(status.st_size)
+    }
+
+    private static func sync(_ handle: FileHandle) throws {
+        #if canImport(Darwin)
+            // `fsync` there leaves the bytes in the drive's own memory.
+            if fcntl(handle.fileDescriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        // Some file systems have it for files only, and not for folders.
+        guard fsync(handle.fileDescriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw systemError() }
+    }
+
+    /// The error of the system call that just failed on this thread.
+    private static func systemError() -> any Error {
+        errno == ENOSPC || errno == EDQUOT
+            ? CocoaError(.fileWriteOutOfSpace) : POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+public import GRDB
+
+/// A file beside the rows: a column has its name, and a folder beside the database has its bytes.
+///
+/// ```swift
+/// static let poster = Column<StoredFile?>("poster") { $0.byteCount <= 5 << 20 }
+/// ```
+///
+/// Only ``RecordStore/withFile(_:isolation:_:)`` and its siblings make one. The bytes never change: another picture is
+/// another file. Any number of rows and columns may name one file; it is removed after the commit of the change by
+/// which the last row stops naming it. A program that has it open then can read it to its end.
+///
+/// The value is no `Codable` type, so that it can't be hidden in a column of JSON, where nobody would find it.
+public struct StoredFile: ColumnValue, Hashable {
+    /// The size of the file in bytes.
+    public let byteCount: Int
+    /// The random part of the name, which no second file ever gets.
+    let id: UUID
+
+    init(id: UUID, byteCount: Int) { (self.id, self.byteCount) = (id, byteCount) }
+
+    /// Reads a name; `nil` if it is not exactly one that this type writes, such as a path.
+    init?(name: String) {
+        guard let id = UUID(uuidString: String(name.prefix(36))), let byteCount = Int(name.dropFirst(37)) else {
+            return nil
+        }
+        self.init(id: id, byteCount: byteCount)
+        guard byteCount >= 0, self.name.utf8.elementsEqual(name.utf8) else { return nil }
+    }
+
+    /// The name of the file in its folder, and the value in the row.
+    var name: String { "\(id.uuidString.lowercased())-\(byteCount)" }
+
+    /// TEXT, the name of the file.
+    public static var columnType: Database.ColumnType { .text }
+    /// The name of the file.
+    public var storedValue: DatabaseValue? { name.databaseValue }
+
+    /// Returns the file of a name; `nil` if the text is no name of a file.
+    public static func value(of stored: DatabaseValue) -> StoredFile? {
+        guard case .string(let name) = stored.storage else { return nil }
+        return StoredFile(name: name)
+    }
+}
