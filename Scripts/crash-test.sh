@@ -46,3 +46,19 @@ for bug in forgottenEvents earlyDelivery; do
     }
     echo "The planted bug $bug was found: $(sed -n 2p "$TMPDIR/findings")"
 done
+
+# Programs that store files beside rows are killed.
+"$tool" files --time 8
+for bug in lateFile earlyRemoval miscount; do
+    for seconds in 3 10 30; do
+        code=0
+        "$tool" files --time "$seconds" --bug "$bug" >"$TMPDIR/findings" || code=$?
+        [ "$code" = 0 ] || break
+    done
+    [ "$code" = 1 ] || {
+        cat "$TMPDIR/findings"
+        echo "crash-test.sh: the planted bug $bug was not found (exit code $code)" >&2
+        exit 1
+    }
+    echo "The planted bug $bug was found: $(sed -n 2p "$TMPDIR/findings")"
+done

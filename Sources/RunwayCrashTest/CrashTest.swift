@@ -21,6 +21,7 @@ struct CrashTest: AsyncParsableCommand {
               2  The test itself failed.
             """,
         subcommands: [
+            FileCrash.self, PictureProcess.self,
             EventStreamCrash.self, ChatCrash.self, OpenStreams.self, WriterProcess.self, ChangerProcess.self,
             ServerProcess.self, EventServerProcess.self, ChatServerProcess.self, OpenServerProcess.self,
             OpenClientsProcess.self,

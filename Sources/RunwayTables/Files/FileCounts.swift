@@ -27,6 +27,7 @@ enum FileCounts {
 
     /// Creates the table and triggers that are absent.
     static func prepare(for layouts: [TableLayout], in database: Database) throws {
+        database.clearSchemaCache()
         try database.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS \(tableName) (

@@ -46,13 +46,15 @@ final class FileFolder: Sendable {
         let handle = try Self.open(path("lock"), O_RDWR | O_CREAT)
         try queue.writeMakingRoom { database in
             try FileCounts.prepare(for: layouts, in: database)
-            // Every opening takes the lock in a write transaction: no other store is between these lines.
             if !isLockable {
-                try sweep(in: database, olderThan: Date(timeIntervalSinceNow: -Self.sweptAge))
-            } else if flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 {
+                return try sweep(in: database, olderThan: Date(timeIntervalSinceNow: -Self.sweptAge))
+            }
+            if flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 {
                 try sweep(in: database, olderThan: .distantFuture)
             }
-            if isLockable { _ = flock(handle.fileDescriptor, LOCK_SH | LOCK_NB) }
+            // Only a transaction has the lock for itself. So this waits for nobody but a process that is being killed,
+            // and whose lock of the database was released first.
+            while flock(handle.fileDescriptor, LOCK_SH) != 0, errno == EINTR {}
         }
         state.withLock { $0.lock = handle }
         while try queue.writeMakingRoom({ try removeUnnamed(in: $0) }) > 0 {}

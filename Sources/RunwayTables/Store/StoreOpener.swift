@@ -62,7 +62,8 @@ struct StoreOpener: Sendable {
 
     /// Creates the tables of a new file, or takes over one of another library.
     private func begin(_ database: Database) throws {
-        // Another process may have come first.
+        // Another process may have come first, which GRDB does not notice by itself.
+        database.clearSchemaCache()
         if try StepLog.exists(in: database) { return }
         let isNew = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
         if isNew {

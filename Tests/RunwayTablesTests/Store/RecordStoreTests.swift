@@ -147,6 +147,16 @@ struct RecordStoreTests {
         #expect(try await store.read { try $0.count(Tasks.self) } == 1)
     }
 
+    @Test func aNewFileIsCreatedOnce() async throws {
+        for _ in 0..<20 {
+            let folder = ScratchFolder()
+            try await withThrowingTaskGroup(of: RecordStore.self) { group in
+                for _ in 0..<4 { group.addTask { try await folder.open([Films.self]) } }
+                for try await store in group { try await store.write { _ = try $0.save(film(1)) } }
+            }
+        }
+    }
+
     #if os(Linux) || os(macOS)
         @Test func awaitedWritesSurviveKill() async throws {
             for round in 1...4 {

@@ -1,0 +1,158 @@
+import ArgumentParser
+import Foundation
+import Runway
+import RunwayDemo
+import RunwayTables
+import RunwayTesting
+
+/// Kills programs that share a file of records with pictures beside its rows, and checks that no picture is lost or
+/// left.
+struct FileCrash: AsyncParsableCommand {
+    // No option shares its name with an option of the tool itself, which would consume it.
+    static let configuration = CommandConfiguration(
+        commandName: "files",
+        abstract: "Kill programs that store files beside rows, and check the rows and the files.",
+        discussion: """
+            EXIT CODES
+              0  Every awaited change is in its row, the file of each row is whole,
+                 and there is no file that no row names.
+              1  Something was not so; the output says what.
+              2  The test itself failed.
+            """)
+
+    @Option(help: "How many seconds programs are killed.")
+    var time = 10.0
+
+    @Option(help: "How many programs write, each its own rows.")
+    var programs = 2
+
+    @Option(help: "Decides what is killed, and when.")
+    var start = UInt64.random(in: 0...UInt64.max)
+
+    @Option(help: "A bug that the check must find: \(FileBug.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var bug: FileBug?
+
+    func run() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-crash-\(UUID().uuidString)")
+        try await reporting {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            return try await play(in: folder)
+        }
+    }
+
+    private func play(in folder: URL) async throws -> [String] {
+        var random = SeededGenerator(seed: start)
+        let all = (0..<programs).map { PictureFiles(folder: folder, program: $0) }
+        func begin(_ files: PictureFiles) throws -> ChildProcess {
+            try ChildProcess(
+                ["picture-writer", "--files", folder.path, "--number", "\(files.program)"]
+                    + (bug.map { ["--bug", $0.rawValue] } ?? []))
+        }
+        var processes = try all.map { try begin($0) }
+        var kills = 0
+        let end = ContinuousClock.now + .seconds(time)
+        while ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...300, using: &random)))
+            let index = Int.random(in: 0..<programs, using: &random)
+            try await processes[index].kill()
+            kills += 1
+            processes[index] = try begin(all[index])
+        }
+        for process in processes { try await process.kill() }
+        // The opening sweeps, since no other program has the file open.
+        let store = try await PictureFiles.open(in: folder)
+        var findings = try ClientFiles.lines(of: folder.appending(path: "findings")).map(String.init)
+        var (changes, names) = (0, Set<String>())
+        for files in all {
+            changes += try ClientFiles.lines(of: files.done).count
+            findings += try await files.findings(in: store)
+        }
+        for picture in try await store.read({ try $0.fetch(Pictures.self) }).compactMap({ $0[Pictures.file] }) {
+            // One that can't be opened is among the findings already.
+            if let url = try? await store.url(of: picture) { names.insert(url.lastPathComponent) }
+        }
+        try await store.close()
+        let folder = PictureFiles.database(in: folder).path + "-files"
+        let onDisk = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let left = Set(onDisk).subtracting(names).subtracting(["lock"])
+        if !left.isEmpty { findings.append("\(left.count) files are left that no row names.") }
+        print("seed \(start): \(kills) kills, \(changes) changes awaited, \(names.count) files")
+        return changes == 0 ? ["nothing was written"] + findings : findings
+    }
+}
+
+/// A bug that this program adds to the use of stored files, so that the check is known to find it.
+enum FileBug: String, CaseIterable, ExpressibleByArgument {
+    /// The bytes of a file are written after the commit of the row that names it.
+    case lateFile
+    /// A file is removed before the commit by which its row stops naming it.
+    case earlyRemoval
+    /// The rows that name a file are counted wrong.
+    case miscount
+}
+
+/// Rows with a number, and with a file whose bytes follow from it.
+enum Pictures: TableDefinition {
+    static let name = "picture"
+    static let id = Column<Int>("id"), number = Column<Int>("number"), file = Column<StoredFile?>("file")
+    static let columns = TableColumns<Self>(id, number, file)
+}
+
+/// What one program records of its rows: a line `id number` before each change, and one when it was awaited. The number
+/// 0 stands for a row without a file.
+struct PictureFiles {
+    static let rowCount = 8
+
+    let folder: URL
+    let program: Int
+
+    var begun: URL { folder.appending(path: "begun-\(program)") }
+    var done: URL { folder.appending(path: "done-\(program)") }
+    var ids: Range<Int> { program * Self.rowCount..<(program + 1) * Self.rowCount }
+
+    static func database(in folder: URL) -> URL { folder.appending(path: "database/records.sqlite") }
+
+    static func open(in folder: URL) async throws -> RecordStore {
+        var options = RecordStore.Options()
+        options.isShared = true
+        options.lockTimeout = .seconds(60)
+        return try await RecordStore.open(at: database(in: folder), tables: [Pictures.self], options: options)
+    }
+
+    static func bytes(_ number: Int) -> [UInt8] {
+        (0..<number * 7919 % 100_000).map { UInt8(truncatingIfNeeded: $0 &* number) }
+    }
+
+    /// Compares rows and files with what the program recorded, while it does not run.
+    func findings(in store: RecordStore) async throws -> [String] {
+        func last(_ file: URL) throws -> [Int: Int] {
+            let pairs = try ClientFiles.lines(of: file).map { $0.split(separator: " ").compactMap { Int($0) } }
+            return Dictionary(pairs.map { ($0[0], $0[1]) }, uniquingKeysWith: { $1 })
+        }
+        let (begun, done, ids) = (try last(begun), try last(done), ids)
+        let rows = try await store.read { file in
+            try file.fetch(Pictures.self, where: Pictures.id >= ids.lowerBound && Pictures.id < ids.upperBound)
+        }
+        let found = Dictionary(uniqueKeysWithValues: rows.map { ($0[Pictures.id] ?? -1, $0) })
+        var findings: [String] = []
+        for id in ids {
+            let number = found[id]?[Pictures.number] ?? 0
+            if number != done[id] ?? 0, number != begun[id] ?? 0 {
+                findings.append("row \(id) has \(number), and \(done[id] ?? 0) was awaited.")
+            }
+            guard let file = found[id]?[Pictures.file] else {
+                if number != 0 { findings.append("row \(id) has no file.") }
+                continue
+            }
+            do {
+                if try await store.bytes(of: file).collect(upTo: 1 << 20) != Self.bytes(number) {
+                    findings.append("the file of row \(id) has other bytes.")
+                }
+            } catch {
+                findings.append("row \(id): \(error)")
+            }
+        }
+        return findings
+    }
+}
