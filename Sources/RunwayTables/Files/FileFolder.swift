@@ -10,12 +10,6 @@ import Synchronization
 /// Files are removed only in write transactions, so that no row begins to name one meanwhile. A file that no row has
 /// named yet is safe while its store is open: each store shares the lock of the folder, which a sweep needs for itself.
 final class FileFolder: Sendable {
-    /// The age in seconds from which a file is swept in a container where nothing is locked (``AppGroup``).
-    private static let sweptAge: TimeInterval = 3600
-
-    private let url: URL
-    private let database: URL
-    private let options: RecordStore.Options
     private struct State {
         /// Whether a table of the file has a column of files.
         var isUsed = false
@@ -23,6 +17,12 @@ final class FileFolder: Sendable {
         var lock: FileHandle?
     }
 
+    /// The age in seconds from which a file is swept in a container where nothing is locked (``AppGroup``).
+    private static let sweptAge: TimeInterval = 3600
+
+    private let url: URL
+    private let database: URL
+    private let options: RecordStore.Options
     /// Guards whether there are files, and the lock of the folder.
     private let state = Mutex(State())
 
@@ -41,7 +41,10 @@ final class FileFolder: Sendable {
         let isUsed = try queue.read { try FileCounts.areUsed(by: layouts, in: $0) }
         state.withLock { $0.isUsed = isUsed }
         if !isUsed || isReadOnly { return }
-        if try StorageFolder.prepare(url) { try StorageFolder.protect([url], isBackedUp: options.isBackedUp) }
+        if try StorageFolder.prepare(url) {
+            try StorageFolder.protect([url], isBackedUp: options.isBackedUp)
+            try Self.sync(Self.open(url.deletingLastPathComponent().path, O_RDONLY))
+        }
         let isLockable = !AppGroup.contains(url.path)
         let handle = try Self.open(path("lock"), O_RDWR | O_CREAT)
         try queue.writeMakingRoom { database in
@@ -78,15 +81,16 @@ final class FileFolder: Sendable {
     ///
     /// - Parameter fill: Creates a file with the bytes at a path.
     /// - Throws: The error of `fill`, or ``TableError``; nothing is left.
-    func make(isolation: isolated (any Actor)?, _ fill: (_ draft: String) async throws -> Void) async throws -> StoredFile
-    {
+    func make(
+        isolation: isolated (any Actor)?, _ fill: (_ draft: String) async throws -> Void
+    ) async throws -> StoredFile {
         let id = UUID()
         let draft = path(id.uuidString.lowercased())
         do {
             try await fill(draft)
             return try await run { try $0.finish(draft, id) }
         } catch {
-            unlink(draft)
+            try? await run { _ in _ = unlink(draft) }
             throw error
         }
     }
@@ -119,8 +123,8 @@ final class FileFolder: Sendable {
         TableError(.fileUnreadable, "A stored file of \(database.lastPathComponent) is absent, or damaged.")
     }
 
-    /// - Throws: ``TableError/Kind/rejected`` if a row names a file that is not here, unless it is one that was lost, and
-    ///   that rows name already.
+    /// - Throws: ``TableError/Kind/rejected`` if a row names a file that is not here. One that was lost is accepted if
+    ///   rows name it already.
     func check(_ row: RowValues, in database: Database) throws {
         for (position, column) in row.layout.columns.enumerated() where column.isFile {
             guard let value = row.slots[position].stored, let file = StoredFile.value(of: value) else { continue }

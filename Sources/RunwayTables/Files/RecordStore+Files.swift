@@ -16,8 +16,8 @@ extension RecordStore {
     /// ```
     ///
     /// The file is whole before the closure runs and, with ``Options/survivesPowerLoss``, on the drive. If no row names
-    /// it when the closure has ended, by an error for instance, it is removed; if the process is killed before the
-    /// commit, it is removed at the next opening at which no other store has the file of records open.
+    /// it when the closure has returned or thrown, it is removed. If the process is killed before the commit, the next
+    /// opening removes it, unless other stores have the file of records open: then a later one.
     ///
     /// - Parameters:
     ///   - data: The bytes.
@@ -40,6 +40,8 @@ extension RecordStore {
     ///   - parts: The parts, such as a `BodyStream`, in their order. An error that it throws leaves nothing.
     ///   - maximumByteCount: The most bytes; more are refused as ``TableError/Kind/rejected``. The default is 64 GiB, or
     ///     the largest `Int`.
+    ///   - isolation: The isolation of the caller, in which the closure runs.
+    ///   - body: Saves rows that name the file.
     public func withFile<Value, Parts: AsyncSequence>(
         from parts: Parts, upTo maximumByteCount: Int = Int(clamping: Int64(64) << 30),
         isolation: isolated (any Actor)? = #isolation, _ body: (StoredFile) async throws -> Value
@@ -55,10 +57,12 @@ extension RecordStore {
         }.value
     }
 
-    /// Stores a file by a clone, where the file system can, or by a copy that the system makes, as
-    /// ``withFile(_:isolation:_:)``.
+    /// Stores a clone of a file, or a copy where the file system has no clones, as ``withFile(_:isolation:_:)``.
     ///
-    /// - Parameter source: A plain file.
+    /// - Parameters:
+    ///   - source: A plain file, and no link. Another one is refused as ``TableError/Kind/rejected``.
+    ///   - isolation: The isolation of the caller, in which the closure runs.
+    ///   - body: Saves rows that name the file.
     public func withFile<Value>(
         copying source: URL, isolation: isolated (any Actor)? = #isolation, _ body: (StoredFile) async throws -> Value
     ) async throws -> Value {
@@ -67,12 +71,16 @@ extension RecordStore {
         }.value
     }
 
-    /// Moves a file into the store, as ``withFile(_:isolation:_:)``. Only from another volume it is copied.
+    /// Moves a file into the store, as ``withFile(_:isolation:_:)``. A file of another volume is copied.
     ///
-    /// The source is removed after a row names the file, so that neither a kill nor an error loses it. From then on no
-    /// other user can read it.
+    /// The source is removed after the commit of a row that names the file, so that neither a kill nor an error loses it.
+    /// Its mode becomes 0600 before that.
     ///
-    /// - Parameter source: A plain file that nobody changes any more.
+    /// - Parameters:
+    ///   - source: A plain file that no program changes from now on. A link is refused as
+    ///     ``TableError/Kind/rejected``.
+    ///   - isolation: The isolation of the caller, in which the closure runs.
+    ///   - body: Saves rows that name the file.
     public func withFile<Value>(
         moving source: URL, isolation: isolated (any Actor)? = #isolation, _ body: (StoredFile) async throws -> Value
     ) async throws -> Value {
@@ -85,8 +93,8 @@ extension RecordStore {
 
     /// Returns the location of a file, for a player or an image view that reads it by itself.
     ///
-    /// The location has these bytes, or no file: no name is used twice. It is valid until a transaction commits after
-    /// which no row names the file. Nobody may write there.
+    /// The location is valid as long as a row names the file; afterwards there is never another file. Write nothing
+    /// there.
     ///
     /// - Throws: ``TableError/Kind/fileUnreadable`` if the file is absent, or of another size than when it was stored.
     public func url(of file: StoredFile) async throws -> URL {

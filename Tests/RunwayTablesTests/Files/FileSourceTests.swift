@@ -1,8 +1,5 @@
 import Foundation
-import HTTPTypes
 import Runway
-import RunwayTestServer
-import RunwayTransport
 import Testing
 
 @testable import RunwayTables
@@ -129,32 +126,4 @@ struct FileSourceTests {
             return (status.firstMatch(of: /VmHWM:\s+(\d+) kB/).flatMap { Int($0.1) } ?? 0) << 10
         }
     #endif
-
-    private enum FilmService: APIService {
-        static let name = "films"
-        static let environments: [ServiceEnvironment: String] = [:]
-        static let deadline = Duration.seconds(600)
-    }
-
-    private struct Film: Endpoint {
-        static let service = FilmService.self
-        var path: EndpointPath { "film" }
-    }
-
-    @Test @MainActor func aDownloadLandsInARow() async throws {
-        let (store, destination) = (try await open(), folder.url.appending(path: "download"))
-        let stored = try await withScriptedOrigin { origin in
-            origin.on("/film", respond: .bytes([1, 2, 3]))
-            let network = NetworkLayer(transport: try NIOTransport())
-            network.configure(FilmService.self) { $0.baseURLs = [.release: origin.baseURL] }
-            let films = DownloadManager<Film>(on: network, to: { _ in destination })
-            return try await films.landing(of: Film(), in: store) { file, download in
-                try file.save(film(1, download))
-                return download
-            }
-        }
-        #expect(try Data(contentsOf: try await store.url(of: stored)) == Data([1, 2, 3]))
-        #expect(!FileManager.default.fileExists(atPath: destination.path))
-        #expect(try await store.posters() == [stored])
-    }
 }

@@ -116,8 +116,10 @@ struct StoredFileTests {
     @Test func sqlOfTheAppIsCountedToo() async throws {
         let store = try await open()
         let posters = [try await store.saveFilm(1, "one"), try await store.saveFilm(2, "two")]
-        try await store.write { try $0.database.execute(sql: "INSERT INTO film SELECT id + 10, poster, NULL FROM film") }
-        try await store.write { try $0.database.execute(sql: "DELETE FROM film WHERE id < 10") }
+        try await store.write { file in
+            try file.database.execute(sql: "INSERT INTO film SELECT id + 10, poster, NULL FROM film")
+            try file.database.execute(sql: "DELETE FROM film WHERE id < 10")
+        }
         #expect(try folder.fileNames.count == 2)
         // The statement deletes a row, and its conflict clause holds inside triggers.
         try await store.write {
@@ -185,7 +187,9 @@ struct StoredFileTests {
         let outside = folder.url.appending(path: "outside")
         let store = try await open()
         try Data("mine".utf8).write(to: outside)
-        try await store.write { try $0.database.execute(sql: "INSERT INTO film VALUES (1, ?, NULL)", arguments: [name]) }
+        try await store.write { file in
+            try file.database.execute(sql: "INSERT INTO film VALUES (1, ?, NULL)", arguments: [name])
+        }
         #expect(try await store.posters().isEmpty)
         try await store.write { _ = try $0.delete(Films.self, where: nil) }
         #expect(try Data(contentsOf: outside) == Data("mine".utf8))
