@@ -57,6 +57,10 @@ enum FileCounts {
         return try Bool.fetchOne(try database.cachedStatement(sql: sql), arguments: [file.name]) ?? false
     }
 
+    static func named(in database: Database) throws -> Set<String> {
+        try String.fetchSet(database, sql: "SELECT name FROM \(tableName) WHERE count > 0")
+    }
+
     /// Returns the names that rows had, and no row has now.
     static func unnamed(limit: Int, in database: Database) throws -> [String] {
         let sql = "SELECT name FROM \(tableName) WHERE count < 1 LIMIT ?"

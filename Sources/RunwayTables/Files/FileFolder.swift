@@ -165,9 +165,9 @@ final class FileFolder: Sendable {
     /// Removes the files that no row names, of drafts and transactions that a kill has ended. Others' are not touched.
     private func sweep(in database: Database, olderThan limit: Date) throws {
         if StoreFiles.hasStagedRows(self.database) { return }
+        let named = try FileCounts.named(in: database)
         for name in try FileManager.default.contentsOfDirectory(atPath: url.path)
-        where UUID(uuidString: String(name.prefix(36))) != nil {
-            if let file = StoredFile(name: name), try FileCounts.isNamed(file, in: database) { continue }
+        where !named.contains(name) && UUID(uuidString: String(name.prefix(36))) != nil {
             let date = try? FileManager.default.attributesOfItem(atPath: path(name))[.modificationDate] as? Date
             if let date, date < limit { unlink(path(name)) }
         }
