@@ -99,8 +99,8 @@ enum Pictures: TableDefinition {
     static let columns = TableColumns<Self>(id, number, file)
 }
 
-/// What one program records of its rows: a line `id number` before each change, and one when it was awaited. The number
-/// 0 stands for a row without a file.
+/// The records of one program: a line `id number` before each change of a row, and one when the change was awaited. The
+/// number 0 stands for an absent row.
 struct PictureFiles {
     static let rowCount = 8
 

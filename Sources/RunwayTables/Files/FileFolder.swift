@@ -77,7 +77,7 @@ final class FileFolder: Sendable {
         try await RecordStore.inBackground { [self] in try TableError.of(database) { try operation(self) } }
     }
 
-    /// Makes a file.
+    /// Writes a draft, and renames it when it is whole and synced.
     ///
     /// - Parameter fill: Creates a file with the bytes at a path.
     /// - Throws: The error of `fill`, or ``TableError``; nothing is left.

@@ -10,6 +10,7 @@ extension RecordStore {
     ///     var film = Values<Films>()
     ///     film[Films.id] = 7
     ///     film[Films.poster] = file
+    ///
     ///     let row = film
     ///     try await store.write { try $0.save(row) }
     /// }
@@ -38,8 +39,8 @@ extension RecordStore {
     ///
     /// - Parameters:
     ///   - parts: The parts, such as a `BodyStream`, in their order. An error that it throws leaves nothing.
-    ///   - maximumByteCount: The most bytes; more are refused as ``TableError/Kind/rejected``. The default is 64 GiB, or
-    ///     the largest `Int`.
+    ///   - maximumByteCount: The most bytes; more are refused as ``TableError/Kind/rejected``. The default is 64 GiB,
+    ///     or the largest `Int`.
     ///   - isolation: The isolation of the caller, in which the closure runs.
     ///   - body: Saves rows that name the file.
     public func withFile<Value, Parts: AsyncSequence>(
@@ -73,8 +74,8 @@ extension RecordStore {
 
     /// Moves a file into the store, as ``withFile(_:isolation:_:)``. A file of another volume is copied.
     ///
-    /// The source is removed after the commit of a row that names the file, so that neither a kill nor an error loses it.
-    /// Its mode becomes 0600 before that.
+    /// The source is removed after the commit of a row that names the file, so that neither a kill nor an error loses
+    /// it. Its mode becomes 0600 before that.
     ///
     /// - Parameters:
     ///   - source: A plain file that no program changes from now on. A link is refused as
@@ -149,7 +150,8 @@ extension RecordStore {
         }
     }
 
-    /// Whether a row names a file, which is removed otherwise. If that can't be found out, the file stays until a sweep.
+    /// Whether a row names a file, which is removed otherwise. If the database can't be read, the file stays until a
+    /// sweep.
     private func isNamed(_ file: StoredFile) async -> Bool {
         // Also in a task that is cancelled.
         (try? await Self.inBackground { [self] in
