@@ -18,7 +18,7 @@ final class FileFolder: Sendable {
     }
 
     /// The age in seconds from which a file is swept in a container where nothing is locked (``AppGroup``).
-    private static let sweptAge: TimeInterval = 3600
+    private static let sweptAge: TimeInterval = 86400
 
     private let url: URL
     private let database: URL
@@ -50,10 +50,10 @@ final class FileFolder: Sendable {
         try queue.writeMakingRoom { database in
             try FileCounts.prepare(for: layouts, in: database)
             if !isLockable {
-                return try sweep(in: database, olderThan: Date(timeIntervalSinceNow: -Self.sweptAge))
+                return try sweep(in: database, before: StoredFile.start(of: Date(timeIntervalSinceNow: -Self.sweptAge)))
             }
             if flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 {
-                try sweep(in: database, olderThan: .distantFuture)
+                try sweep(in: database)
             }
             // Only a transaction has the lock for itself. So this waits for nobody but a process that is being killed,
             // and whose lock of the database was released first.
@@ -84,7 +84,7 @@ final class FileFolder: Sendable {
     func make(
         isolation: isolated (any Actor)?, _ fill: (_ draft: String) async throws -> Void
     ) async throws -> StoredFile {
-        let id = UUID()
+        let id = StoredFile.newID()
         let draft = path(id.uuidString.lowercased())
         do {
             try await fill(draft)
@@ -97,11 +97,12 @@ final class FileFolder: Sendable {
 
     private func finish(_ draft: String, _ id: UUID) throws -> StoredFile {
         let handle = try Self.open(draft, O_RDONLY)
-        let file = StoredFile(id: id, byteCount: try Self.byteCount(handle))
-        // A file that was moved here may be open to others, and older than the age of a sweep.
-        guard fchmod(handle.fileDescriptor, 0o600) == 0, futimens(handle.fileDescriptor, nil) == 0 else {
-            throw Self.systemError()
+        guard let byteCount = Self.byteCount(at: draft) else {
+            throw TableError(.rejected, "Only a plain file can be stored.")
         }
+        let file = StoredFile(id: id, byteCount: byteCount)
+        // A file that was moved here may be open to others.
+        guard fchmod(handle.fileDescriptor, 0o600) == 0 else { throw Self.systemError() }
         try StorageFolder.protect([URL(fileURLWithPath: draft)], isBackedUp: options.isBackedUp)
         if options.survivesPowerLoss { try Self.sync(handle) }
         guard rename(draft, path(file.name)) == 0 else { throw Self.systemError() }
@@ -113,10 +114,11 @@ final class FileFolder: Sendable {
     ///
     /// - Throws: ``TableError/Kind/fileUnreadable`` if it is absent, no plain file, or of another size.
     func open(_ file: StoredFile) throws -> (handle: FileHandle, url: URL) {
-        guard let handle = try? Self.open(path(file.name), O_RDONLY),
-            (try? Self.byteCount(handle)) == file.byteCount
-        else { throw damage }
-        return (handle, url.appending(path: file.name))
+        let path = path(file.name)
+        guard Self.byteCount(at: path) == file.byteCount, let handle = try? Self.open(path, O_RDONLY) else {
+            throw damage
+        }
+        return (handle, URL(fileURLWithPath: path))
     }
 
     var damage: TableError {
@@ -163,13 +165,14 @@ final class FileFolder: Sendable {
     }
 
     /// Removes the files that no row names, of drafts and transactions that a kill has ended. Others' are not touched.
-    private func sweep(in database: Database, olderThan limit: Date) throws {
+    ///
+    /// - Parameter limit: The start of the ids from which files stay. The default is after all.
+    private func sweep(in database: Database, before limit: String = "g") throws {
         if StoreFiles.hasStagedRows(self.database) { return }
         let named = try FileCounts.named(in: database)
         for name in try FileManager.default.contentsOfDirectory(atPath: url.path)
-        where !named.contains(name) && UUID(uuidString: String(name.prefix(36))) != nil {
-            let date = try? FileManager.default.attributesOfItem(atPath: path(name))[.modificationDate] as? Date
-            if let date, date < limit { unlink(path(name)) }
+        where !named.contains(name) && UUID(uuidString: String(name.prefix(36))) != nil && name < limit {
+            unlink(path(name))
         }
     }
 
@@ -181,13 +184,10 @@ final class FileFolder: Sendable {
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    private static func byteCount(_ handle: FileHandle) throws -> Int {
-        var status = stat()
-        guard fstat(handle.fileDescriptor, &status) == 0 else { throw systemError() }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw TableError(.rejected, "Only a plain file can be stored.")
-        }
-        return Int(status.st_size)
+    /// Returns the size of a plain file; `nil` if there is none at the path, or something else, such as a link.
+    static func byteCount(at path: String) -> Int? {
+        let values = try? URL(fileURLWithPath: path).resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
+        return values?.isRegularFile == true ? values?.fileSize : nil
     }
 
     private static func sync(_ handle: FileHandle) throws {

@@ -125,8 +125,7 @@ extension RecordStore {
     }
 
     private static func copy(_ source: URL, to path: String, canLink: Bool) throws {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: source.path)
-        guard attributes?[.type] as? FileAttributeType == .typeRegular else {
+        guard FileFolder.byteCount(at: source.path) != nil else {
             throw TableError(.rejected, "The file to store is absent, or no plain file.")
         }
         if canLink, link(source.path, path) == 0 { return }

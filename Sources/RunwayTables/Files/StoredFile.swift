@@ -15,10 +15,22 @@ public import GRDB
 public struct StoredFile: ColumnValue, Hashable {
     /// The size of the file in bytes.
     public let byteCount: Int
-    /// The random part of the name, which no second file ever gets.
+    /// The part of the name that no second file ever gets.
     let id: UUID
 
     init(id: UUID, byteCount: Int) { (self.id, self.byteCount) = (id, byteCount) }
+
+    /// Makes the id of a new file, which begins with its time (RFC 9562 §5.7).
+    static func newID() -> UUID {
+        let random = UUID()
+        return UUID(uuidString: start(of: Date()) + "-7" + random.uuidString.dropFirst(15)) ?? random
+    }
+
+    /// Returns the first characters of all ids of a millisecond. Earlier ids are smaller as texts.
+    static func start(of date: Date) -> String {
+        let digits = String(UInt64(max(0, date.timeIntervalSince1970 * 1000)) | 1 << 48, radix: 16).dropFirst()
+        return "\(digits.prefix(8))-\(digits.suffix(4))"
+    }
 
     /// Reads a name; `nil` if it is not exactly one that this type writes, such as a path.
     init?(name: String) {

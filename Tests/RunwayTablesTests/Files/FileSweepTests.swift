@@ -43,6 +43,20 @@ struct FileSweepTests {
         #expect(try folder.fileNames == [poster.name])
     }
 
+    @Test func youngFilesOfAnAppGroupAreNotSwept() async throws {
+        // Where nothing is locked, the age in the name decides.
+        let group = folder.url.appending(path: "Containers/Shared/AppGroup/records.sqlite")
+        let store = try await RecordStore.open(at: group, tables: [Films.self])
+        try await store.close()
+        let files = StoreFiles.filesFolder(of: group)
+        let old = StoredFile.start(of: Date(timeIntervalSinceNow: -90_000)) + "-7000-8000-000000000000"
+        let young = StoredFile.newID().uuidString.lowercased()
+        for name in [old, young, "\(old)-0", "\(young)-0"] { try Data().write(to: files.appending(path: name)) }
+        _ = try await RecordStore.open(at: group, tables: [Films.self])
+        let names = try FileManager.default.contentsOfDirectory(atPath: files.path).sorted()
+        #expect(names == [young, "\(young)-0", "lock"])
+    }
+
     @Test func filesOfStagedRowsAreNotSwept() async throws {
         let store = try await open()
         let staging = URL(fileURLWithPath: folder.file.path + "-staging-\(UUID())")
@@ -101,7 +115,7 @@ struct FileSweepTests {
         #expect(await kind { _ = try await back.url(of: one) } == .fileUnreadable)
     }
 
-    @Test func aTableThatIsMadeAnewKeepsItsFiles() async throws {
+    @Test func aRemadeTableKeepsItsFiles() async throws {
         let first = try await open()
         let poster = try await first.saveFilm(1, "poster")
         try await first.saveFilm(2, "dropped")

@@ -98,7 +98,7 @@ struct StoredFileTests {
         #expect(try folder.fileNames.isEmpty)
     }
 
-    @Test func aFileOfTwoRowsStaysForTheSecond() async throws {
+    @Test func theSecondRowKeepsASharedFile() async throws {
         let store = try await open()
         let poster = try await store.saveFilm(1, "shared")
         try await store.write { file in
@@ -157,7 +157,7 @@ struct StoredFileTests {
         }
     }
 
-    @Test func aFileThatIsCutWhileReadIsNoticed() async throws {
+    @Test func aFileCutWhileReadIsNoticed() async throws {
         let store = try await open()
         let poster = try await store.saveFilm(1, String(repeating: "x", count: 200_000))
         let path = folder.path(poster)
@@ -196,7 +196,7 @@ struct StoredFileTests {
         #expect(FileManager.default.fileExists(atPath: folder.files.appending(path: "lock").path))
     }
 
-    @Test func setAsideAndBegunAnewTakeTheFolderAlong() async throws {
+    @Test func setAsideAndBegunAnewIncludeTheFolder() async throws {
         let poster = try await open().saveFilm(1, "poster")
         try Data(repeating: 0x41, count: 8192).write(to: folder.file)
         for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.file.path + ending) }
