@@ -43,7 +43,7 @@ struct FileSweepTests {
         #expect(try folder.fileNames == [poster.name])
     }
 
-    @Test func youngFilesOfAnAppGroupAreNotSwept() async throws {
+    @Test func youngFilesOfAppGroupsAreNotSwept() async throws {
         // Where nothing is locked, the age in the name decides.
         let group = folder.url.appending(path: "Containers/Shared/AppGroup/records.sqlite")
         let store = try await RecordStore.open(at: group, tables: [Films.self])
