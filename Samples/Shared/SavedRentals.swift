@@ -3,8 +3,7 @@ struct SavedRental: Identifiable, Sendable {
     var id = 0
     var title = ""
     var note = ""
-    /// A picture, empty without one.
-    var picture: [UInt8] = []
+    var hasPicture = false
 }
 
 /// A message that the user has begun to write to the owner of a home.

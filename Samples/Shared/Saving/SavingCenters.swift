@@ -51,6 +51,24 @@ final class FavouriteCenter: DataCenter {
 
     func add(_ home: SavedRental) async throws { try await save(home) }
 
+    /// Stores a picture of a saved home in a file beside its row.
+    func add(_ picture: Data, to home: SavedRental) async throws {
+        let draft = Draft(home)
+        try await store.withFile(picture) { file in
+            var draft = draft
+            draft[FavouriteTable.picture] = file
+            let saved = draft
+            try await write { try $0.save(saved) }
+        }
+    }
+
+    /// Returns where the picture of a home is; `nil` if there is none.
+    func picture(of id: Int) async throws -> URL? {
+        let row = try await store.read { try $0.fetchFirst(FavouriteTable.self, where: FavouriteTable.rental == id) }
+        guard let file = row?[FavouriteTable.picture] else { return nil }
+        return try await store.url(of: file)
+    }
+
     func remove(_ id: Int) async throws {
         try await write { try $0.delete(FavouriteTable.self, where: FavouriteTable.rental == id) }
     }

@@ -1,4 +1,3 @@
-import Foundation
 import Runway
 import RunwayJSON
 import RunwayTables
@@ -10,11 +9,11 @@ enum RentalTable: TableDefinition {
     static let columns = TableColumns<Self>(id, city, title)
 }
 
-/// Homes that the user has saved.
+/// Homes that the user has saved, with pictures in files beside the rows.
 enum FavouriteTable: TableDefinition {
     static let name = "favourite"
     static let rental = Column<Int>("rental"), title = Column<String>("title")
-    static let note = Column<String>("note", default: ""), picture = Column<Data?>("picture")
+    static let note = Column<String>("note", default: ""), picture = Column<StoredFile?>("picture")
     static let columns = TableColumns<Self>(rental, title, note, picture)
 }
 
@@ -50,14 +49,13 @@ extension SavedRental: VirtualRecord {
         draft[FavouriteTable.rental] = id
         draft[FavouriteTable.title] = title
         draft[FavouriteTable.note] = note
-        draft[FavouriteTable.picture] = picture.isEmpty ? nil : Data(picture)
     }
 
     mutating func read(from draft: Draft) {
         id = draft[FavouriteTable.rental] ?? 0
         title = draft[FavouriteTable.title] ?? ""
         note = draft[FavouriteTable.note] ?? ""
-        picture = draft[FavouriteTable.picture].map(Array.init) ?? []
+        hasPicture = draft[FavouriteTable.picture] != nil
     }
 }
 

@@ -20,7 +20,7 @@
         var title = ""
         var price = ""
         var note = ""
-        var picture: [UInt8] = []
+        var pictureByteCount = 0
     }
 
     /// The row of a saved home in a list.
@@ -28,7 +28,9 @@
         let line: String
 
         init(_ home: SavedHome) {
-            line = "\(home.id)  \(home.title)  \(home.price) · \(home.note) · a picture of \(home.picture.count) bytes"
+            line =
+                "\(home.id)  \(home.title)  \(home.price) · \(home.note) · "
+                + "a picture of \(home.pictureByteCount) bytes"
         }
     }
 

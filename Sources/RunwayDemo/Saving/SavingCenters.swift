@@ -39,8 +39,25 @@
             }
         }
 
-        /// Saves a home, or what the user has changed of it.
-        func add(_ home: some VirtualRecord) async throws { try await save(home) }
+        /// Saves a home, and its picture in a file beside the row.
+        func add(_ home: SavedHome, with picture: [UInt8]) async throws {
+            let draft = Draft(home)
+            try await store.withFile(Data(picture)) { file in
+                var draft = draft
+                draft[FavouriteTable.picture] = file
+                let saved = draft
+                try await write { try $0.save(saved) }
+            }
+        }
+
+        /// Returns the picture of a saved home; empty if the home is not saved.
+        func picture(of id: String) async throws -> [UInt8] {
+            let row = try await store.read { try $0.fetchFirst(FavouriteTable.self, where: FavouriteTable.home == id) }
+            guard let file = row?[FavouriteTable.picture] else { return [] }
+            var bytes: [UInt8] = []
+            for try await part in store.bytes(of: file) { bytes += part }
+            return bytes
+        }
 
         /// Returns the saved homes, as records that the caller chooses.
         func favourites<R: VirtualRecord>(as record: () -> R) async throws -> [R] {

@@ -11,7 +11,7 @@
             var price: Int
         }
 
-        static let pictureByteCount = 24_000
+        static let picture = (0..<24_000).map { UInt8(truncatingIfNeeded: $0) }
         /// Guards the listings.
         private let catalogue: Mutex<ListingCatalogue>
         /// Guards the prices that were offered.
@@ -41,7 +41,7 @@
             }
             router.get("esf/picture/:id") { [self] _, _ in
                 pictureRequests.add(1)
-                let picture = ByteBuffer(repeating: 0x5A, count: Self.pictureByteCount)
+                let picture = ByteBuffer(bytes: Self.picture)
                 return Response(
                     status: .ok, headers: [.contentType: "image/jpeg"], body: ResponseBody(byteBuffer: picture))
             }

@@ -1,5 +1,4 @@
 #if Command
-    import Foundation
     import Runway
     import RunwayJSON
     import RunwayTables
@@ -13,10 +12,10 @@
         static let indexes = [Index("homeByDistrict", on: district)]
     }
 
-    /// Homes that the user has saved, each with a picture.
+    /// Homes that the user has saved, each with a picture in a file beside its row.
     enum FavouriteTable: TableDefinition {
         static let name = "favourite"
-        static let home = Column<String>("home"), note = Column<String>("note"), picture = Column<Data>("picture")
+        static let home = Column<String>("home"), note = Column<String>("note"), picture = Column<StoredFile>("picture")
         static let columns = TableColumns<Self>(home, note, picture)
     }
 
@@ -62,13 +61,12 @@
         func write(to draft: inout Draft) {
             draft[FavouriteTable.home] = id
             draft[FavouriteTable.note] = note
-            draft[FavouriteTable.picture] = Data(picture)
         }
 
         mutating func read(from draft: Draft) {
             id = draft[FavouriteTable.home] ?? ""
             note = draft[FavouriteTable.note] ?? ""
-            picture = draft[FavouriteTable.picture].map(Array.init) ?? []
+            pictureByteCount = draft[FavouriteTable.picture]?.byteCount ?? 0
             title = draft[HomeTable.title] ?? ""
             price = draft[HomeTable.price].map { "\($0) 万" } ?? ""
         }

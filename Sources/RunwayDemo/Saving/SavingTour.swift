@@ -29,6 +29,8 @@
             var heads: [String] = []
             /// The prices of offers that were not sent.
             var prices: [Int] = []
+            /// The bytes of the pictures.
+            var pictures: [[UInt8]] = []
         }
 
         /// The name of the command by which a program runs ``use(_:in:calling:)``.
@@ -74,13 +76,13 @@
                 left: underground.list.count - work.list.count)
             let rows = listings.map(\.rowText)
             let row =
-                "\(saved.rowText.prefix { $0 != "·" })· \(note) · a picture of \(SavingServer.pictureByteCount) bytes"
+                "\(saved.rowText.prefix { $0 != "·" })· \(note) · a picture of \(SavingServer.picture.count) bytes"
             for (shown, list, drafts) in [
                 (home, rows, [prices[0]]), (underground, rows, [prices[0]]), (work, rows.dropLast(), [prices[1]]),
             ] {
                 let isWanted =
                     shown.list == list && shown.rows == [row] && shown.heads == ["\(saved.title.chinese): \(note)"]
-                    && shown.prices == drafts
+                    && shown.prices == drafts && shown.pictures == [SavingServer.picture]
                 if !isWanted { report.problems.append("A run of the app showed \(shown).") }
             }
             if server.offers != [prices[1]] || report.pictures != 1 {
@@ -112,15 +114,17 @@
             screen.show(try await favourites.list(of: district))
             if run == .atHome, let home = pages.items.first?["esf_id"].string {
                 let picture = try await network.call(SecondHandPicture(id: home))
-                try await favourites.add(SavedHome(id: home, note: note, picture: picture.bytes))
+                try await favourites.add(SavedHome(id: home, note: note), with: picture.bytes)
                 try await offers.postpone(OfferDraft(home: home, price: prices[0]))
             }
             // One record of each home, and two views of it.
             let homes = try await favourites.favourites(as: { SavedHome() })
+            var pictures: [[UInt8]] = []
+            for home in homes { pictures.append(try await favourites.picture(of: home.id)) }
             let drafts = try await offers.drafts(as: { OfferDraft() })
             let shown = Shown(
                 list: screen.lines, rows: homes.map { SavedHomeRow($0).line },
-                heads: homes.map { SavedHomeHead($0).line }, prices: drafts.map(\.price))
+                heads: homes.map { SavedHomeHead($0).line }, prices: drafts.map(\.price), pictures: pictures)
             for draft in drafts {
                 if run == .underground { try await offers.postpone(OfferDraft(home: draft.home, price: prices[1])) }
                 if run == .atWork { try await offers.send(draft) }
