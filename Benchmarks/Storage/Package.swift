@@ -24,6 +24,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Runway", package: "runway"),
                 .product(name: "RunwayStorage", package: "runway"),
+                .product(name: "RunwayTables", package: "runway"),
                 .product(name: "RunwayServer", package: "runway"),
                 .product(name: "RunwayServerStorage", package: "runway"),
                 .product(name: "RunwayTestServer", package: "runway"),

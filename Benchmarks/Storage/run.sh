@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the stores on disk cost beside rows of SQLite and files, and the way of an action log to its server.
 #
-#   ./run.sh [PART]...       all parts, or some of: cache, callers, opening, recording, reopening, changes, sending, ingest; exits with 1 if a
+#   ./run.sh [PART]...       all parts, or some of: cache, callers, opening, recording, reopening, changes, sending, ingest, records; exits with 1 if a
 #                            target is missed
 #
 # SCRATCH names the folder of the build, FOLDER the one to measure in; the default is a new one beside the build. RECORDS is how many

@@ -77,12 +77,31 @@ struct ColumnFacts: Sendable {
         }
     }
 
-    /// Whether the file has the value in the form in which the column writes it.
-    func isOwn(_ value: DatabaseValue) -> Bool {
-        switch (value.storage, type) {
-        case (.null, _): isNullable
-        case (.int64, .integer), (.double, .real), (.string, .text), (.blob, .blob): true
-        default: false
+    /// The form in which the column writes its values.
+    var form: ColumnForm {
+        switch type {
+        case .integer: ColumnForm(storage: .integer, isNullable: isNullable)
+        case .real: ColumnForm(storage: .real, isNullable: isNullable)
+        case .text: ColumnForm(storage: .text, isNullable: isNullable)
+        default: ColumnForm(storage: .blob, isNullable: isNullable)
+        }
+    }
+}
+
+/// The form of a column's values in the file, for a check of each value that is read.
+struct ColumnForm: BitwiseCopyable {
+    enum Storage { case integer, real, text, blob }
+
+    let storage: Storage
+    let isNullable: Bool
+
+    func matches(_ value: DatabaseValue) -> Bool {
+        switch value.storage {
+        case .null: isNullable
+        case .int64: storage == .integer
+        case .double: storage == .real
+        case .string: storage == .text
+        case .blob: storage == .blob
         }
     }
 }

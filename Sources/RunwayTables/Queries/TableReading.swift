@@ -47,8 +47,7 @@ extension TableReading {
     ) throws -> [Values<Table>] {
         let layout = Table.columns.layout
         return try rows(
-            layout, Array(layout.columns.indices), try condition?.checked(), ordering.map { $0.sql }, limit
-        ).map { Values(row: $0) }
+            layout, Array(layout.columns.indices), try condition?.checked(), ordering.map { $0.sql }, limit)
     }
 
     /// Returns some columns of rows; the others are absent. Secrets that are
@@ -62,7 +61,6 @@ extension TableReading {
         var positions = Set(0..<layout.keyCount)
         for column in repeat (each columns).facts { positions.insert(layout.position(of: column.name)) }
         return try rows(layout, positions.sorted(), try condition?.checked(), ordering.map { $0.sql }, limit)
-            .map { Values(row: $0) }
     }
 
     /// Returns the first row; `nil` if there is none.
@@ -83,9 +81,9 @@ extension TableReading {
             try database.cachedStatement(sql: sql), arguments: StatementArguments(condition?.arguments ?? [])) ?? 0
     }
 
-    func rows<Table>(
+    private func rows<Table>(
         _ layout: TableLayout, _ positions: [Int], _ condition: Condition<Table>?, _ ordering: [String], _ limit: Int?
-    ) throws -> [RowValues] {
+    ) throws -> [Values<Table>] {
         var (sql, arguments) = (layout.selectSQL(positions), condition?.arguments ?? [])
         if let condition { sql += " WHERE " + condition.sql }
         if !ordering.isEmpty { sql += " ORDER BY " + ordering.joined(separator: ", ") }
@@ -93,39 +91,49 @@ extension TableReading {
             sql += " LIMIT ?"
             arguments.append(max(limit, 0).databaseValue)
         }
-        return try rows(layout, positions, sql, arguments)
-    }
-
-    func rows(
-        _ layout: TableLayout, _ positions: [Int], _ sql: String, _ arguments: [DatabaseValue]
-    ) throws -> [RowValues] {
-        var rows = try sealedRows(layout, positions, sql, arguments)
-        if positions.contains(where: { layout.columns[$0].isSecret }) {
-            for index in rows.indices { try secrets.open(&rows[index]) }
+        let hasSecrets = positions.contains { layout.columns[$0].isSecret }
+        return try rows(layout, positions, sql, arguments) { row in
+            if hasSecrets { try secrets.open(&row) }
+            return Values(row: row)
         }
-        return rows
     }
 
     /// Reads rows without opening secrets.
     func sealedRows(
         _ layout: TableLayout, _ positions: [Int], _ sql: String, _ arguments: [DatabaseValue]
     ) throws -> [RowValues] {
-        let empty = RowValues(layout)
-        let cursor = try Row.fetchCursor(
-            try database.cachedStatement(sql: sql), arguments: StatementArguments(arguments))
-        var rows: [RowValues] = []
-        while let row = try cursor.next() {
-            var values = empty
-            for (index, position) in positions.enumerated() {
-                let (value, column): (DatabaseValue, ColumnFacts) = (row[index], layout.columns[position])
+        try rows(layout, positions, sql, arguments) { $0 }
+    }
+
+    private func rows<Element>(
+        _ layout: TableLayout, _ positions: [Int], _ sql: String, _ arguments: [DatabaseValue],
+        _ make: (inout RowValues) throws -> Element
+    ) throws -> [Element] {
+        let forms = positions.map { layout.columns[$0].form }
+        let statement = try database.cachedStatement(sql: sql)
+        let cursor = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
+        var rows: [Element] = []
+        while try cursor.next() != nil {
+            var row = RowValues(layout)
+            for index in positions.indices {
+                // Not from GRDB's row, whose generic reading takes three times as long.
+                let value = DatabaseValue(sqliteStatement: statement.sqliteStatement, index: CInt(index))
+                let position = positions[index]
                 // Of another library's file, a value may have another form, and still be one of the column's type.
-                if !column.isOwn(value), value.isNull || column.isSecret || !column.isReadable(value) {
-                    throw TableError(.corrupted, "A value of \(layout.name).\(column.name) is not of its type.")
-                }
-                values.slots[position] = .stored(value)
+                if !forms[index].matches(value) { try layout.columns[position].checkForeign(value, in: layout) }
+                row.slots[position] = .stored(value)
             }
-            rows.append(values)
+            rows.append(try make(&row))
         }
         return rows
+    }
+}
+
+extension ColumnFacts {
+    /// - Throws: ``TableError/Kind/corrupted`` if a value in another form is none of the column's type.
+    fileprivate func checkForeign(_ value: DatabaseValue, in layout: TableLayout) throws {
+        if value.isNull || isSecret || !isReadable(value) {
+            throw TableError(.corrupted, "A value of \(layout.name).\(name) is not of its type.")
+        }
     }
 }

@@ -109,13 +109,13 @@ public final class RecordStore: Sendable {
         var hasMadeRoom = false
         while true {
             do {
-                let (value, logByteCount, hasUnnamedFiles) = try await queue().write { [secrets, url, files] in
-                    (
-                        try change(TableWriter($0, secrets, files: files)), SQLiteFile.logByteCount(of: url),
-                        try files.hasUnnamed(in: $0)
+                let (value, hasUnnamedFiles) = try await queue().write { [self] database in
+                    // After the commit, so that no observation waits for it.
+                    database.afterNextTransaction { [self] _ in boundLog(SQLiteFile.logByteCount(of: url)) }
+                    return (
+                        try change(TableWriter(database, secrets, files: files)), try files.hasUnnamed(in: database)
                     )
                 }
-                boundLog(logByteCount)
                 if hasUnnamedFiles { await removeUnnamedFiles() }
                 return value
             } catch {

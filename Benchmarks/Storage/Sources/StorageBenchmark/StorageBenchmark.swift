@@ -7,6 +7,7 @@ enum StorageBenchmark {
         ("cache", CacheBenchmark.run), ("callers", CallerBenchmark.run), ("opening", CacheBenchmark.opening),
         ("recording", RecordingBenchmark.run), ("reopening", ReopeningBenchmark.run),
         ("changes", ChangeBenchmark.run), ("sending", SendingBenchmark.run), ("ingest", IngestBenchmark.run),
+        ("records", RecordBenchmark.run),
     ]
 
     static func main() async throws {
