@@ -1,120 +1,117 @@
 import Foundation
+import GRDB
 import RunwayTesting
 import Testing
 
 @testable import RunwayTables
 
-/// Random operations on a store and on a dictionary, with restarts, failures and a second connection.
+/// Random operations on a file and on a dictionary: with restarts, failures, a second connection, programs of three
+/// versions that take the file up and down, and processes that are killed in a transaction.
 struct RecordModelTests {
-    private enum Operation: CustomStringConvertible {
-        case save(Int, String), update(Int, String?), delete(Int), deleteAll(String), updateAll(String, String)
-        case failing(Int), restart, other(Int, String)
-
-        var description: String {
-            switch self {
-            case .save(let key, let text): "save \(key) \(text)"
-            case .update(let key, let text): "update \(key) \(text ?? "without text")"
-            case .delete(let key): "delete \(key)"
-            case .deleteAll(let text): "deleteAll \(text)"
-            case .updateAll(let old, let new): "updateAll \(old) \(new)"
-            case .failing(let key): "failing \(key)"
-            case .restart: "restart"
-            case .other(let key, let text): "other \(key) \(text)"
-            }
-        }
-
-        static func random(using generator: inout SeededGenerator) -> Operation {
-            let (key, texts) = (Int.random(in: 0..<12, using: &generator), ["a", "b", "'", "c; --"])
-            let text = texts.randomElement(using: &generator) ?? ""
-            let other = texts.randomElement(using: &generator) ?? ""
-            return switch Int.random(in: 0..<12, using: &generator) {
-            case 0...3: .save(key, text)
-            case 4, 5: .update(key, Bool.random(using: &generator) ? text : nil)
-            case 6: .delete(key)
-            case 7: .deleteAll(text)
-            case 8: .updateAll(text, other)
-            case 9: .failing(key)
-            case 10: .other(key, text)
-            default: .restart
-            }
-        }
-    }
-
     @Test(arguments: 0..<3)
     func aStoreEqualsADictionary(_ run: Int) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
-        var operations = (0..<150).map { _ in Operation.random(using: &generator) }
-        guard var difference = try await self.difference(operations) else { return }
-        // Shrinks: leaves out what is not needed to differ.
-        var index = 0
-        while index < operations.count {
-            var fewer = operations
-            fewer.remove(at: index)
-            if let smaller = try await self.difference(fewer) {
-                (operations, difference) = (fewer, smaller)
-            } else {
-                index += 1
+        let operations = (0..<200).map { _ in Operation.random(using: &generator) }
+        guard try await difference(operations) != nil else { return }
+        let short = try await shrunk(operations) { try await difference($0) != nil }
+        Issue.record("seed \(seed): \(short) leads to \(try await difference(short) ?? "nothing, the second time")")
+    }
+
+    @Test func shrinkingFindsWhatFails() async throws {
+        let short = try await shrunk(Array(0..<100)) { $0.contains(17) && $0.contains(83) }
+        #expect(short == [17, 83])
+    }
+
+    /// Leaves out elements, many at first, as long as what remains fails.
+    private func shrunk<Element>(
+        _ elements: [Element], while fails: ([Element]) async throws -> Bool
+    ) async throws -> [Element] {
+        var (elements, size) = (elements, elements.count / 2)
+        while size > 0 {
+            var start = 0
+            while start < elements.count {
+                var fewer = elements
+                fewer.removeSubrange(start..<min(start + size, elements.count))
+                if try await fails(fewer) { elements = fewer } else { start += size }
             }
+            size /= 2
         }
-        Issue.record("seed \(seed): \(operations) leads to \(difference)")
+        return elements
     }
 
-    private func row(_ key: Int, _ text: String?) -> Values<Lists> {
-        var row = Values<Lists>()
-        row[Lists.id] = key
-        row[Lists.name_] = text
-        return row
-    }
-
-    /// How the store differs from the dictionary after the operations; `nil` if it does not.
+    /// How the file differs from the dictionary after the operations; `nil` if it does not.
     private func difference(_ operations: [Operation]) async throws -> String? {
         let folder = ScratchFolder()
-        var (store, model) = (try await folder.open(), [Int: String]())
+        var model = ModelFile()
+        var store = try await model.version.open(folder.file)
         for operation in operations {
             switch operation {
-            case .save(let key, let text):
-                let row = row(key, text)
-                try await store.write { _ = try $0.save(row) }
-                model[key] = text
-            case .update(let key, let text):
-                let row = row(key, text)
-                let isFound = try await store.write { try $0.update(row) }
-                if isFound != (model[key] != nil) { return "\(operation): \(isFound)" }
-                if isFound, let text { model[key] = text }
-            case .delete(let key):
-                try await store.write { _ = try $0.delete(Lists.self, where: Lists.id == key) }
-                model[key] = nil
-            case .deleteAll(let text):
-                let count = try await store.write { try $0.delete(Lists.self, where: Lists.name_ == text) }
-                if count != model.values.count(where: { $0 == text }) { return "\(operation): \(count)" }
-                model = model.filter { $0.value != text }
-            case .updateAll(let old, let new):
-                var change = Values<Lists>()
-                change[Lists.name_] = new
-                let values = change
-                try await store.write { _ = try $0.updateAll(values, where: Lists.name_ == old) }
-                model = model.mapValues { $0 == old ? new : $0 }
-            case .failing(let key):
-                let row = row(key, "refused")
-                try? await store.write { file in
-                    try file.delete(Lists.self, where: nil)
-                    try file.save(row)
-                }
-            case .restart:
-                try await store.close()
-                store = try await folder.open()
-            case .other(let key, let text):
-                let (other, row) = (try await folder.open(), row(key, text))
-                try await other.write { _ = try $0.save(row) }
+            case .change(let change):
+                let found = try await model.version.perform(change, on: store)
+                if found != model.perform(change) { return "\(operation): \(found)" }
+            case .otherConnection(let change):
+                let other = try await model.version.open(folder.file)
+                let found = try await model.version.perform(change, on: other)
+                if found != model.perform(change) { return "\(operation): \(found)" }
                 try await other.close()
-                model[key] = text
+            case .restart(let version):
+                try await store.close()
+                model.migrate(to: version)
+                store = try await version.open(folder.file)
+            case .process(let version, let changes):
+                let own = model.version
+                // A program of the same version uses the file at the same time.
+                if version != own { try await store.close() }
+                #if os(Linux) || os(macOS)
+                    let json = String(decoding: try JSONEncoder().encode(changes), as: UTF8.self)
+                    await #expect(processExitsWith: .signal(SIGKILL)) {
+                        [
+                            path = folder.file.path as String, version = version.rawValue as Int,
+                            json = json as String
+                        ] in
+                        try await RecordModelTests.changeAndBeKilled(path, version, json)
+                    }
+                    model.migrate(to: version)
+                    for change in changes { _ = model.perform(change) }
+                    model.migrate(to: own)
+                #endif
+                if version != own { store = try await own.open(folder.file) }
             }
-            let found = try await store.read { file in
-                try file.fetch(Lists.self).map { ($0[Lists.id] ?? -1, $0[Lists.name_] ?? "") }
-            }
-            if Dictionary(uniqueKeysWithValues: found) != model { return "\(operation): \(found)" }
+            let found = try await model.version.rows(of: store)
+            if found != model.rows { return "\(operation): \(found), not \(model.rows)" }
         }
         return nil
+    }
+
+    /// Changes a file, and is killed in a transaction.
+    private static func changeAndBeKilled(_ path: String, _ number: Int, _ json: String) async throws {
+        let version = try #require(ModelVersion(rawValue: number))
+        let store = try await version.open(URL(filePath: path))
+        for change in try JSONDecoder().decode([ModelChange].self, from: Data(json.utf8)) {
+            _ = try await version.perform(change, on: store)
+        }
+        try await store.write { file in
+            try file.database.execute(sql: "DELETE FROM item")
+            kill(getpid(), SIGKILL)
+        }
+    }
+
+    private enum Operation: CustomStringConvertible {
+        case change(ModelChange), otherConnection(ModelChange)
+        case restart(ModelVersion), process(ModelVersion, [ModelChange])
+
+        var description: String { caseDescription(of: self) }
+
+        static func random(using generator: inout SeededGenerator) -> Operation {
+            let version = ModelVersion.allCases.randomElement(using: &generator) ?? .first
+            let change = ModelChange.random(using: &generator)
+            return switch Int.random(in: 0..<60, using: &generator) {
+            case 0..<48: .change(change)
+            case 48..<52: .otherConnection(change)
+            case 52..<58: .restart(version)
+            default: .process(version, (0..<4).map { _ in ModelChange.random(using: &generator) })
+            }
+        }
     }
 }

@@ -1,0 +1,122 @@
+import Foundation
+import GRDB
+import RunwayTesting
+import Testing
+
+@testable import RunwayTables
+
+private struct Place: Codable, Hashable, ColumnValue { var street: String }
+
+private enum Hostiles: RunwayTables.TableDefinition {
+    static let name = "every thing'; --"
+    static let id = Column<Int>("id"), text = Column<String>("te'xt; --"), bytes = Column<Data>("bytes")
+    static let number = Column<Double>("number"), date = Column<Date?>("date"), place = Column<Place>("place")
+    static let columns = TableColumns<Self>(id, text, bytes, number, date, place)
+    static let indexes = [Index("by text'; --", on: text)]
+}
+
+/// Values that would be SQL, or would change, if they were not bound.
+private struct Hostile: Sendable {
+    let text: String
+    let number: Double
+    let date: Date
+
+    init(using generator: inout SeededGenerator) {
+        let pieces = [
+            "'", "\"", ";", "--", "\0", "%", "\\", "?", ":a", "\u{FEFF}", "é", "e\u{301}", "\u{10FFFF}", " ", "NULL",
+            "'); DROP TABLE \"every thing'; --\"; --", "/*", "x'00'", "\u{1}", "\u{FFFE}", "{}", "\r\n", "1e999", "?1",
+        ]
+        text = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
+            pieces.randomElement(using: &generator) ?? ""
+        }.joined()
+        number = Double(bitPattern: UInt64.random(in: 0...UInt64.max, using: &generator))
+        date = Date(timeIntervalSince1970: Double.random(in: -1e11...3e11, using: &generator).rounded())
+    }
+
+    var isStorable: Bool { !text.utf8.contains(0) && !number.isNaN && UTCText(date) != nil }
+
+    func values(_ id: Int) -> Values<Hostiles> {
+        var values = Values<Hostiles>()
+        values[Hostiles.id] = id
+        values[Hostiles.text] = text
+        values[Hostiles.bytes] = Data(text.utf8)
+        values[Hostiles.number] = number
+        values[Hostiles.date] = date
+        values[Hostiles.place] = Place(street: text)
+        return values
+    }
+
+    /// Whether a row has these values, byte by byte.
+    func isEqual(to row: Values<Hostiles>?) -> Bool {
+        guard let row, let found = row[Hostiles.text] else { return false }
+        return Array(found.utf8) == Array(text.utf8) && row[Hostiles.bytes] == Data(text.utf8)
+            && row[Hostiles.number] == number && row[Hostiles.date] == date
+            && row[Hostiles.place].map { Array($0.street.utf8) } == Array(text.utf8)
+    }
+}
+
+struct HostileValueTests {
+    private let folder = ScratchFolder()
+    private static let groupSize = 1000
+
+    /// 100,000 values, each through insert, condition, update, save, order, `isAny` and delete.
+    @Test func hostileValuesAreEqualOrRefused() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let store = try await folder.open([Hostiles.self])
+        let schema = try await Self.schema(of: store)
+        var storableCount = 0
+        for group in 0..<100 {
+            let hostiles = (0..<Self.groupSize).map { _ in Hostile(using: &generator) }
+            let (count, problem) = try await store.write { file -> (Int, String?) in
+                var storable: [(id: Int, value: Hostile)] = []
+                for (index, hostile) in hostiles.enumerated() {
+                    let isStored = (try? file.insert(hostile.values(index))) != nil
+                    if isStored != hostile.isStorable { return (0, "insert: \(hostile)") }
+                    if isStored { storable.append((index, hostile)) }
+                }
+                return (storable.count, try Self.problem(file, storable))
+            }
+            storableCount += count
+            try #require(problem == nil, "seed \(seed), group \(group)")
+        }
+        #expect(storableCount > 50_000)
+        #expect(try await Self.schema(of: store) == schema)
+        #expect(try await store.read { try $0.count(Hostiles.self) } == 0)
+    }
+
+    private static func schema(of store: RecordStore) async throws -> [String] {
+        try await store.read { try String.fetchAll($0.database, sql: "SELECT name || sql FROM sqlite_master") }
+    }
+
+    /// Takes the rows of a group through all operations; returns the first that went wrong.
+    private static func problem(_ file: TableWriter, _ rows: [(id: Int, value: Hostile)]) throws -> String? {
+        func row(_ id: Int) throws -> Values<Hostiles>? { try file.fetchFirst(Hostiles.self, where: Hostiles.id == id) }
+        let reversed = Array(rows.map(\.value).reversed())
+        for (index, (id, value)) in rows.enumerated() {
+            let found = try file.fetch(
+                Hostiles.self,
+                where: Hostiles.text == value.text && Hostiles.number == value.number
+                    && Hostiles.bytes == Data(value.text.utf8) && Hostiles.date == value.date && Hostiles.id == id)
+            guard found.count == 1, value.isEqual(to: found[0]) else { return "where: \(value)" }
+            guard try file.update(reversed[index].values(id)) else { return "update: \(value)" }
+            try file.save(value.values(id))
+            guard value.isEqual(to: try row(id)) else { return "save: \(value)" }
+        }
+        let order = try file.fetch(
+            Hostiles.id, orderedBy: [.ascending(Hostiles.text), .descending(Hostiles.id)]
+        ).map { $0[Hostiles.id] }
+        let sorted = rows.sorted { first, second in
+            let (text, other) = (Array(first.value.text.utf8), Array(second.value.text.utf8))
+            return text == other ? first.id > second.id : text.lexicographicallyPrecedes(other)
+        }
+        guard order == sorted.map(\.id) else { return "order" }
+        let texts = rows.map(\.value.text)
+        guard try file.count(Hostiles.self, where: Hostiles.text.isAny(of: texts)) == rows.count else { return "isAny" }
+        for (id, value) in rows {
+            let condition = Hostiles.id == id && Hostiles.text.isAny(of: [value.text, "another"])
+            guard try file.delete(Hostiles.self, where: condition) == 1 else { return "delete: \(value)" }
+        }
+        return nil
+    }
+}
