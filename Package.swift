@@ -192,10 +192,10 @@ let package = Package(
         .target(
             name: "RunwayTables",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySQLite", "RunwayStorage",
+                "Runway", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayZlib",
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
             ],
-            swiftSettings: settings
+            exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
         ),
         .target(name: "RunwaySyncCore", swiftSettings: settings),
         .target(name: "RunwaySyncSimulator", dependencies: ["RunwaySyncCore"], swiftSettings: settings),

@@ -17,10 +17,11 @@ rows=(
     'pins|"Pins"|Runway RunwayTransport|try NIOTransport()'
     'signing|"Signing"|Runway RunwaySigning|DeviceKeys(in: FileTokenStore(folder: folder))'
     'storage|"Storage"|Runway RunwayStorage|DiskCache(in: folder)'
+    'tables|"Storage"|Runway RunwayTables|try await RecordStore.open(at: folder, tables: [StoredValues.self])'
     'client|"Transport", "Signing", "Storage"|Runway RunwayTransport RunwaySigning RunwayStorage RunwayStreams RunwayChat|try NIOTransport(); DiskCache(in: folder); DeviceKeys(in: FileTokenStore(folder: folder))'
     'server|"Server"|RunwayServer|MemoryChatStore()'
     'stored-server|"Server", "Storage"|RunwayServer RunwayServerStorage|MemoryChatStore(); try SQLiteEventLog(file: folder)'
-    'all|.defaults|Runway RunwayTransport RunwaySigning RunwayStorage RunwayStreams RunwayChat RunwayServer RunwayServerStorage|try NIOTransport(); DiskCache(in: folder); DeviceKeys(in: FileTokenStore(folder: folder)); MemoryChatStore(); try SQLiteEventLog(file: folder)'
+    'all|.defaults|Runway RunwayTransport RunwaySigning RunwayStorage RunwayTables RunwayStreams RunwayChat RunwayServer RunwayServerStorage|try NIOTransport(); DiskCache(in: folder); DeviceKeys(in: FileTokenStore(folder: folder)); MemoryChatStore(); try SQLiteEventLog(file: folder); try await RecordStore.open(at: folder, tables: [StoredValues.self])'
 )
 
 parts=false
@@ -28,7 +29,7 @@ if [ "${1:-}" = --parts ]; then
     parts=true
     shift
 fi
-wanted=" ${*:-none transport pins signing storage client server stored-server all} "
+wanted=" ${*:-none transport pins signing storage tables client server stored-server all} "
 
 outside=$(mktemp -d)
 trap 'rm -rf "$outside"' EXIT

@@ -42,6 +42,7 @@ public var ENOTDIR: Int32 { Glibc.ENOTDIR }
 public var EISDIR: Int32 { Glibc.EISDIR }
 public var EINVAL: Int32 { Glibc.EINVAL }
 public var ENOSPC: Int32 { Glibc.ENOSPC }
+public var EROFS: Int32 { Glibc.EROFS }
 public var EPIPE: Int32 { Glibc.EPIPE }
 public var ENOTTY: Int32 { Glibc.ENOTTY }
 public var ENOTSUP: Int32 { Glibc.ENOTSUP }

@@ -11,7 +11,8 @@ public typealias OSStatus = Int32
 public let errSecSuccess: OSStatus = 0
 public let errSecDuplicateItem: OSStatus = -25299
 public let errSecItemNotFound: OSStatus = -25300
-// developer.apple.com: errSecMissingEntitlement
+// developer.apple.com: errSecInteractionNotAllowed, errSecMissingEntitlement
+public let errSecInteractionNotAllowed: OSStatus = -25308
 public let errSecMissingEntitlement: OSStatus = -34018
 
 // developer.apple.com: Item class keys and values; Item attribute keys and values; Item return result keys; Item search matching keys
@@ -21,7 +22,11 @@ nonisolated(unsafe) public let kSecAttrService: CFString = "svce"
 nonisolated(unsafe) public let kSecAttrAccount: CFString = "acct"
 nonisolated(unsafe) public let kSecAttrAccessGroup: CFString = "agrp"
 nonisolated(unsafe) public let kSecAttrAccessible: CFString = "pdmn"
+nonisolated(unsafe) public let kSecAttrAccessibleAfterFirstUnlock: CFString = "ck"
 nonisolated(unsafe) public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = "cku"
+nonisolated(unsafe) public let kSecAttrAccessibleWhenUnlocked: CFString = "ak"
+nonisolated(unsafe) public let kSecAttrAccessibleWhenUnlockedThisDeviceOnly: CFString = "aku"
+nonisolated(unsafe) public let kSecAttrSynchronizable: CFString = "sync"
 nonisolated(unsafe) public let kSecUseDataProtectionKeychain: CFString = "nleg"
 nonisolated(unsafe) public let kSecValueData: CFString = "v_Data"
 nonisolated(unsafe) public let kSecReturnData: CFString = "r_Data"
@@ -63,9 +68,10 @@ public enum FakeKeychain {
         // Without it macOS uses the keychain of files, which has no accessibility.
         precondition(query.object(forKey: kSecUseDataProtectionKeychain) as? Bool == true)
         precondition(query.object(forKey: kSecClass) as? String == kSecClassGenericPassword as String)
+        let isSynchronized = query.object(forKey: kSecAttrSynchronizable) as? Bool == true
         let key = [kSecAttrService, kSecAttrAccount, kSecAttrAccessGroup].map {
             query.object(forKey: $0) as? String ?? ""
-        }
+        } + [isSynchronized ? "synchronised" : ""]
         return state.withLock { state in state.refusal ?? operation(&state, key) }
     }
 }
