@@ -127,14 +127,15 @@ struct FileMedium: StoredMedium {
 
     var identity: String { "the folder \(folder.standardizedFileURL.path)" }
     var maximumByteCount: Int { if case .sealed = form { 64 << 10 } else { 64 << 20 } }
+    /// With what is around an archive or a sealed value.
+    private var maximumFileByteCount: Int { 2 * maximumByteCount }
 
     func load(_ name: String) async throws -> Data? {
         try await RecordStore.inBackground {
             let url = folder.appending(path: name)
             guard FileManager.default.fileExists(atPath: url.path) else { return nil }
             let facts = try url.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
-            // The bytes around an archive or a sealed value are fewer than these.
-            guard facts.isRegularFile == true, facts.fileSize ?? .max <= maximumByteCount + (1 << 10) else {
+            guard facts.isRegularFile == true, facts.fileSize ?? .max <= maximumFileByteCount else {
                 throw TableError(.corrupted, "\(name) is no stored value, or too large for one.")
             }
             return try unpacked(try Data(contentsOf: url), name)
@@ -144,6 +145,9 @@ struct FileMedium: StoredMedium {
     func save(_ bytes: Data, _ name: String) async throws {
         try await RecordStore.inBackground {
             let packed = try packed(bytes, name)
+            guard packed.count <= maximumFileByteCount else {
+                throw TableError(.rejected, "The value \(name) is too large when it is sealed.")
+            }
             if try StorageFolder.prepare(folder) { try StorageFolder.protect([folder]) }
             do throws(FileError) {
                 try PrivateFile.replace(folder.appending(path: name).path, with: packed)

@@ -154,7 +154,7 @@ extension StoredPlace {
         let limit = medium.maximumByteCount
         guard bytes.count <= limit else {
             throw TableError(
-                .rejected, "The value \(name) has \(bytes.count) bytes; \(medium.identity) takes at most \(limit).")
+                .rejected, "The value \(name) has \(bytes.count) bytes, and its store takes at most \(limit).")
         }
         try await perform(name) { try await $0.save(bytes, $1) }
     }

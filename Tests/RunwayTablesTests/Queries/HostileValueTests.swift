@@ -91,18 +91,26 @@ struct HostileValueTests {
 
     /// Takes the rows of a group through all operations; returns the first that went wrong.
     private static func problem(_ file: TableWriter, _ rows: [(id: Int, value: Hostile)]) throws -> String? {
-        func row(_ id: Int) throws -> Values<Hostiles>? { try file.fetchFirst(Hostiles.self, where: Hostiles.id == id) }
-        let reversed = Array(rows.map(\.value).reversed())
-        for (index, (id, value)) in rows.enumerated() {
+        func differing(from expected: [Hostile]) throws -> Hostile? {
+            let found = try file.fetch(Hostiles.self, orderedBy: [.ascending(Hostiles.id)])
+            return zip(expected, found).first { !$0.isEqual(to: $1) }?.0
+        }
+        let (values, all) = (rows.map(\.value), rows.map { $0.value.values($0.id) })
+        for (id, value) in rows {
             let found = try file.fetch(
-                Hostiles.self,
+                Hostiles.id,
                 where: Hostiles.text == value.text && Hostiles.number == value.number
                     && Hostiles.bytes == Data(value.text.utf8) && Hostiles.date == value.date && Hostiles.id == id)
-            guard found.count == 1, value.isEqual(to: found[0]) else { return "where: \(value)" }
-            guard try file.update(reversed[index].values(id)) else { return "update: \(value)" }
-            try file.save(value.values(id))
-            guard value.isEqual(to: try row(id)) else { return "save: \(value)" }
+            guard found.count == 1 else { return "where: \(value)" }
         }
+        if let value = try differing(from: values) { return "insert: \(value)" }
+        for (var row, (id, value)) in zip(all.reversed(), rows) {
+            row[Hostiles.id] = id
+            guard try file.update(row) else { return "update: \(value)" }
+        }
+        if let value = try differing(from: values.reversed()) { return "update: \(value)" }
+        for row in all { try file.save(row) }
+        if let value = try differing(from: values) { return "save: \(value)" }
         let order = try file.fetch(
             Hostiles.id, orderedBy: [.ascending(Hostiles.text), .descending(Hostiles.id)]
         ).map { $0[Hostiles.id] }

@@ -153,6 +153,13 @@ struct StoredTests {
             #expect(error?.kind == .rejected && error?.description.contains("at most") == true)
             #expect(try await stored.value() == Data([1]))
         }
+        // What can't be compressed is larger as an archive, and is read all the same.
+        var generator = SeededGenerator(seed: 7)
+        let noise = (0..<(1 << 17)).map { _ in UInt64.random(in: 0...UInt64.max, using: &generator) }
+            .withUnsafeBytes { Data($0) }
+        let archive = FileMedium(folder: folder.url, .archive)
+        try await archive.save(noise, "noise")
+        #expect(try await archive.load("noise") == noise)
         // An archive that would unpack to more is damaged.
         let medium = FileMedium(folder: folder.url, .archive)
         try await medium.save(Data(count: (64 << 20) + 1), "bomb")
