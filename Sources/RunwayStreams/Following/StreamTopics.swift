@@ -36,9 +36,10 @@ final class StreamTopics: Sendable {
 
     /// The state of the newest link. Links have ascending numbers.
     ///
-    /// ```
-    /// closed -- opened --> changeable | fixed -- topics are missing --> ended -- closed --> ended
-    ///                      changeable | fixed -- closed --> closed        ended -- opened --> changeable | fixed
+    /// ```text
+    /// closed ──opened─▶ changeable | fixed ──a topic is missing─▶ ended ──opened─▶ changeable | fixed
+    ///   ▲                      │
+    ///   └───────closed─────────┘
     /// ```
     fileprivate enum Link {
         /// No link is open.
