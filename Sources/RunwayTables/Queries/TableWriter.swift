@@ -74,7 +74,7 @@ public struct TableWriter: TableReading {
         if let position = positions.first(where: { $0 < layout.keyCount || layout.columns[$0].isSecret }) {
             throw TableError(.rejected, "\(layout.name).\(layout.columns[position].name) can't be set in many rows.")
         }
-        let stored = try checked(row, positions)
+        let stored = try row.checked(positions)
         try files.check(row, in: database)
         try layout.validate(row, .update)
         let filter = condition.map { " WHERE \($0.sql)" } ?? ""
@@ -105,13 +105,11 @@ public struct TableWriter: TableReading {
 extension TableWriter {
     func insert(_ row: RowValues) throws -> RowValues {
         let layout = row.layout
-        for (position, column) in layout.columns.enumerated() where row.slots[position].isAbsent {
-            guard column.isNullable || column.defaultValue != nil || (position == 0 && layout.assignsKeys) else {
-                throw TableError(.rejected, "A row of \(layout.name) has no \(column.name).")
-            }
+        if let column = row.missingColumn {
+            throw TableError(.rejected, "A row of \(layout.name) has no \(column).")
         }
         let positions = row.positions
-        _ = try checked(row, positions)
+        _ = try row.checked(positions)
         try files.check(row, in: database)
         try layout.validate(row, .insert)
         try execute(layout.insertSQL(positions), try sealed(row, positions))
@@ -125,7 +123,7 @@ extension TableWriter {
         let (layout, key) = (row.layout, try row.key())
         let positions = row.positions.filter { $0 >= layout.keyCount }
         if positions.isEmpty { return try exists(layout, key) }
-        _ = try checked(row, positions)
+        _ = try row.checked(positions)
         try files.check(row, in: database)
         try layout.validate(row, .update)
         try execute(layout.updateSQL(positions), try sealed(row, positions) + key)
@@ -144,20 +142,6 @@ extension TableWriter {
         return try Int.fetchOne(try database.cachedStatement(sql: sql), arguments: StatementArguments(key)) != nil
     }
 
-    /// Returns the values at these positions. All of them can be stored and are valid.
-    private func checked(_ row: RowValues, _ positions: [Int]) throws -> [DatabaseValue] {
-        try positions.map { position in
-            let (name, column) = (row.layout.name, row.layout.columns[position])
-            guard let value = row.slots[position].stored else {
-                throw TableError(.rejected, "A value of \(name).\(column.name) can't be stored without loss.")
-            }
-            if let isValid = column.isValid, !value.isNull, !isValid(value) {
-                throw TableError(.rejected, "A value of \(name).\(column.name) is invalid.")
-            }
-            return value
-        }
-    }
-
     private func sealed(_ row: RowValues, _ positions: [Int]) throws -> [DatabaseValue] {
         let row = row.layout.hasSecrets ? try secrets.sealed(row) : row
         return positions.compactMap { row.slots[$0].stored }
@@ -165,5 +149,30 @@ extension TableWriter {
 
     private func execute(_ sql: String, _ arguments: [DatabaseValue]) throws {
         try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+    }
+}
+
+extension RowValues {
+    /// The name of a column without which the row can't be inserted; `nil` if there is none.
+    var missingColumn: String? {
+        layout.columns.indices.first { position in
+            let column = layout.columns[position]
+            return slots[position].isAbsent && !column.isNullable && column.defaultValue == nil
+                && !(position == 0 && layout.assignsKeys)
+        }.map { layout.columns[$0].name }
+    }
+
+    /// Returns the values at these positions. All of them can be stored and are valid.
+    func checked(_ positions: [Int]) throws -> [DatabaseValue] {
+        try positions.map { position in
+            let (name, column) = (layout.name, layout.columns[position])
+            guard let value = slots[position].stored else {
+                throw TableError(.rejected, "A value of \(name).\(column.name) can't be stored without loss.")
+            }
+            if let isValid = column.isValid, !value.isNull, !isValid(value) {
+                throw TableError(.rejected, "A value of \(name).\(column.name) is invalid.")
+            }
+            return value
+        }
     }
 }

@@ -10,6 +10,8 @@ extension RecordStore {
     /// - Throws: ``TableError/Kind/keyUnavailable`` if a value opens with none of the keys, or an error of the file.
     @discardableResult
     public func resealSecrets() async throws -> Int {
+        // Staged rows have secrets of the key with which they were staged.
+        try await finishStaging()
         var count = 0
         for layout in layouts where layout.hasSecrets {
             var last: [DatabaseValue]?

@@ -96,6 +96,7 @@ extension DatabaseValue {
             bytes.count == 8 ? bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } : nil
         }
         switch stored.first {
+        case 0: self = .null
         case 1:
             guard let number = number() else { return nil }
             self = Int64(bitPattern: number).databaseValue

@@ -32,7 +32,7 @@ public final class RecordStore: Sendable {
     /// Guards when the log is moved that SQLite could not move by itself.
     private let logBound = Mutex(LogBound())
 
-    private init(_ opener: StoreOpener, _ queue: DatabaseQueue, isReadOnly: Bool = false, setAside: URL? = nil) {
+    init(_ opener: StoreOpener, _ queue: DatabaseQueue, isReadOnly: Bool = false, setAside: URL? = nil) {
         url = opener.url
         self.setAside = setAside
         self.isReadOnly = isReadOnly
@@ -62,6 +62,7 @@ public final class RecordStore: Sendable {
             url: url, layouts: tables.map { $0.layout }, migrations: migrations, options: options,
             files: FileFolder(of: url, options))
         do {
+            try await finishStaging(before: opener)
             return RecordStore(opener, try await inBackground { try opener.open(.current) })
         } catch let error as TableError {
             let isReplaceable = [.corrupted, .newerSchema, .differentSchema, .migration].contains(error.kind)
@@ -142,6 +143,14 @@ public final class RecordStore: Sendable {
         let queue = connection.withLock { $0.take() }
         // The connection is closed when the last operation has released it.
         try await queue?.writeWithoutTransaction { _ in }
+        files.close()
+    }
+
+    /// Closes the file now, whatever observes it: its observations receive nothing more.
+    func closeConnection() async throws {
+        otherProcesses?.stop()
+        guard let queue = connection.withLock({ $0.take() }) else { return }
+        try await Self.inBackground { try queue.close() }
         files.close()
     }
 

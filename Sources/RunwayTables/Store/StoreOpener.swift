@@ -24,6 +24,9 @@ struct StoreOpener: Sendable {
             if let layout = layouts.first(where: \.hasSecrets), options.sealing == nil {
                 throw TableError(.keyUnavailable, "\(layout.name) has secret columns, and the store has no sealing.")
             }
+            if FileManager.default.fileExists(atPath: url.appendingPathExtension(SealedFile.pathExtension).path) {
+                throw TableError(.keyUnavailable, "\(url.lastPathComponent) is sealed: AccountFiles opens it.")
+            }
             let folder = url.deletingLastPathComponent()
             if try StorageFolder.prepare(folder) { try protect([folder]) }
             let queue = try SQLiteFile.open(

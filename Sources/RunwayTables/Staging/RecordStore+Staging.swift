@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+import RunwaySQLite
+import Synchronization
+
+extension RecordStore {
+    /// Saves many rows without making other writes wait: in a side file first, and from there in short transactions.
+    ///
+    /// ```swift
+    /// try await store.stage(rows) { moved, count in print("\(moved) of \(count)") }
+    /// ```
+    ///
+    /// A transaction has as many rows as fit into 5 ms, by the measured time of those before it. A write or read of
+    /// another task waits for one at most. While rows are moved, some are saved and others are not yet.
+    ///
+    /// Until the side file has the last row, an error, a cancellation or a kill leaves nothing. After that the rest
+    /// waits there for ``finishStaging(reportProgress:)``, the next staging, or an opening that has steps to take.
+    /// Each row is saved once, so that a later change of it stays. Memory has at most 1 MiB of rows, or one row.
+    ///
+    /// - Parameters:
+    ///   - drafts: The rows, saved in their order as ``TableWriter/save(_:)-(Draft)`` does. They are checked before the
+    ///     first is moved: as inserts if no required value is absent, otherwise as updates.
+    ///   - reportProgress: Receives how many drafts were moved, and of how many, on a background thread.
+    /// - Returns: The number of drafts.
+    /// - Throws: ``TableError/Kind/rejected`` if a row is refused. If that happens while rows are moved, such as by a
+    ///   unique index, those before it stay and the others are dropped; the error has their numbers. Or an error of
+    ///   the file, of a validation or of the sequence, or `CancellationError`.
+    @concurrent @discardableResult
+    public func stage<Drafts: AsyncSequence & Sendable>(
+        _ drafts: Drafts, reportProgress: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void = { _, _ in }
+    ) async throws -> Int where Drafts.Element == Draft {
+        try checkWritable()
+        // A row of an older staging would replace one of this.
+        try await finishStaging()
+        let file = try TableError.of(url) { try StagingFile.create(for: url, isBackedUp: options.isBackedUp) }
+        defer { file.close() }
+        let count: Int
+        do {
+            var (group, byteCount): ([[UInt8]], Int) = ([], 0)
+            for try await draft in drafts {
+                group.append(try StagedDraft(draft, secrets).bytes)
+                byteCount += group[group.count - 1].count
+                if byteCount < 1 << 20 { continue }
+                try await file.append(group)
+                (group, byteCount) = ([], 0)
+            }
+            try Task.checkCancellation()
+            try await file.append(group)
+            count = try await file.complete()
+        } catch {
+            file.remove()
+            throw TableError(error, at: url) ?? error
+        }
+        try await move(file, count, reportProgress)
+        return count
+    }
+
+    /// Saves many rows of one table, as the function for drafts does.
+    @concurrent @discardableResult
+    public func stage<Table, Rows: AsyncSequence & Sendable>(
+        _ rows: Rows, reportProgress: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void = { _, _ in }
+    ) async throws -> Int where Rows.Element == Values<Table> {
+        try await stage(rows.map { Draft($0) }, reportProgress: reportProgress)
+    }
+
+    /// Saves an array of drafts, as the function for sequences does.
+    @concurrent @discardableResult
+    public func stage(
+        _ drafts: [Draft], reportProgress: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void = { _, _ in }
+    ) async throws -> Int {
+        let stream = AsyncStream { continuation in
+            for draft in drafts { continuation.yield(draft) }
+            continuation.finish()
+        }
+        return try await stage(stream, reportProgress: reportProgress)
+    }
+
+    /// Saves an array of rows of one table, as the function for sequences does.
+    @concurrent @discardableResult
+    public func stage<Table>(
+        _ rows: [Values<Table>], reportProgress: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void = { _, _ in }
+    ) async throws -> Int {
+        try await stage(rows.map { Draft($0) }, reportProgress: reportProgress)
+    }
+
+    /// Moves the rows that a staging has left in its side file when it was cancelled, failed or was killed. Call it
+    /// after the file was opened. A staging that another task or process has begun is left to it.
+    ///
+    /// - Parameter reportProgress: Receives how many drafts were moved, and of how many, on a background thread.
+    /// - Throws: The errors of ``stage(_:reportProgress:)-(Drafts,_)``.
+    @concurrent public func finishStaging(
+        reportProgress: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void = { _, _ in }
+    ) async throws {
+        let files = try TableError.of(url) { try StagingFile.left(for: url) }
+        defer { for file in files { file.close() } }
+        for file in files { try await move(file, file.count ?? 0, reportProgress) }
+    }
+
+    /// Moves the rest of a staging before the steps of a migration, which the rows have not taken.
+    static func finishStaging(before opener: StoreOpener) async throws {
+        if StoreFiles.stagings(of: opener.url).isEmpty { return }
+        let queue = try await inBackground { try opener.open(.lastWholeStep) }
+        let store = RecordStore(opener, queue)
+        if try await queue.read({ try StepLog.entries(in: $0).count }) != opener.migrations.steps.count {
+            try await store.finishStaging()
+        }
+        try await store.close()
+    }
+
+    private func move(
+        _ file: StagingFile, _ count: Int, _ report: @Sendable (_ moved: Int, _ count: Int) -> Void
+    ) async throws {
+        var (pace, moved) = (StagingPace(), 0)
+        do {
+            moved = try await write { try $0.movedCount(of: file.url) }
+            while moved < count {
+                let (start, limit) = (moved, pace.rowCount)
+                let drafts = try await file.drafts(after: start, limit: limit)
+                let duration = Mutex(Duration.zero)
+                try await write { writer in
+                    let clock = ContinuousClock.now
+                    writer.database.afterNextTransaction { _ in duration.withLock { $0 = .now - clock } }
+                    try writer.move(drafts, of: file.url, upTo: start + drafts.count)
+                }
+                moved += drafts.count
+                report(moved, count)
+                let elapsed = duration.withLock { $0 }
+                pace.didMove(drafts.count, in: elapsed)
+                // Another process, which is not in the queue of this one, finds its turn meanwhile.
+                if options.isShared { try await Task.sleep(for: elapsed) }
+            }
+        } catch {
+            let failure = TableError(error, at: url)
+            if error is CancellationError || failure.map({ $0.kind != .rejected }) == true { throw failure ?? error }
+            file.remove()
+            throw TableError(
+                .rejected,
+                "A staging in \(url.lastPathComponent) ended after \(moved) of \(count) rows; the others "
+                    + "were dropped. Reason: \(failure?.description ?? "an error in SQL of the app")")
+        }
+        file.remove()
+        try await write { try $0.forgetStagings(in: file.url.deletingLastPathComponent()) }
+    }
+}
+
+/// The table of a database that has the number of moved drafts of each staging. It changes in the transaction that
+/// moves them, so that a kill moves none twice.
+extension TableWriter {
+    fileprivate func movedCount(of staging: URL) throws -> Int {
+        try database.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS runway_staging (name TEXT PRIMARY KEY NOT NULL, moved INTEGER NOT NULL) STRICT
+                """)
+        return try Int.fetchOne(
+            database, sql: "SELECT moved FROM runway_staging WHERE name = ?", arguments: [staging.lastPathComponent])
+            ?? 0
+    }
+
+    fileprivate func move(_ drafts: [StagedDraft], of staging: URL, upTo count: Int) throws {
+        var layouts: [String: TableLayout] = [:]
+        for draft in drafts { try draft.save(with: self, &layouts) }
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO runway_staging VALUES (?, ?)", arguments: [staging.lastPathComponent, count])
+    }
+
+    /// Removes the numbers of stagings whose files are removed, also of those that were killed after that.
+    fileprivate func forgetStagings(in folder: URL) throws {
+        for name in try String.fetchAll(database, sql: "SELECT name FROM runway_staging")
+        where !FileManager.default.fileExists(atPath: folder.appending(path: name).path) {
+            try database.execute(sql: "DELETE FROM runway_staging WHERE name = ?", arguments: [name])
+        }
+    }
+}

@@ -1,0 +1,381 @@
+import Foundation
+import GRDB
+import RunwayTesting
+import Synchronization
+import Testing
+
+@testable import RunwayTables
+
+func list(_ id: Int, _ name: String? = nil) -> Values<Lists> {
+    var row = Values<Lists>()
+    row[Lists.id] = id
+    row[Lists.name_] = name
+    return row
+}
+
+/// Lists with numbers from 1, which are made when they are asked for.
+private struct NumberedLists: AsyncSequence, Sendable {
+    let count: Int
+    var name = "staged"
+    /// Called before each row, and after the last one.
+    var before: @Sendable (Int) async throws -> Void = { _ in }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let lists: NumberedLists
+        var number = 0
+
+        mutating func next() async throws -> Values<Lists>? {
+            number += 1
+            try await lists.before(number)
+            return number > lists.count ? nil : list(number, lists.name)
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(lists: self) }
+}
+
+/// A table in which two rows can't have one name.
+private enum UniqueLists: RunwayTables.TableDefinition {
+    static let name = "list"
+    static let id = Column<Int>("id"), name_ = Column<String>("name", default: "it's new")
+    static let columns = TableColumns<Self>(id, name_)
+    static let indexes = [Index("listName", on: name_, isUnique: true)]
+}
+
+struct StagingTests {
+    private let folder = ScratchFolder()
+    private var stagings: [URL] { StoreFiles.stagings(of: folder.file) }
+
+    private func count(_ store: RecordStore, _ condition: Condition<Lists>? = nil) async throws -> Int {
+        try await store.read { try $0.count(Lists.self, where: condition) }
+    }
+
+    /// Leaves a complete side file, of which some rows were moved.
+    private func leaveStaging(_ count: Int, in store: RecordStore) async throws {
+        let staging = Task {
+            try await store.stage(NumberedLists(count: count)) { _, _ in withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        await #expect(throws: CancellationError.self) { try await staging.value }
+        #expect(stagings.count == 1)
+    }
+
+    @Test func stagedRowsAreSavedInOrder() async throws {
+        let store = try await folder.open()
+        try await store.write { file in
+            try file.insert(list(2, "former"))
+            try file.insert(task("a task"))
+        }
+        let moves = Mutex<[Int]>([])
+        // The second row has no name, so that the former one stays; the last two have one key.
+        let rows = [list(1, "a"), list(2), Values<Lists>(), list(4, "b"), list(4, "c")]
+        let staged = try await store.stage(rows) { moved, count in moves.withLock { $0.append(moved * 10 + count) } }
+        #expect(staged == 5 && moves.withLock { $0.last } == 55)
+        let names = try await store.read { try $0.fetch(Lists.self, orderedBy: [.ascending(Lists.id)]) }
+        #expect(names.map { $0[Lists.name_] } == ["a", "former", "it's new", "c"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("stag") })
+        let marks = try await store.read { try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM runway_staging") }
+        #expect(marks == 0)
+        try await store.close()
+        // The table of stagings is no difference.
+        try await folder.open().close()
+    }
+
+    @Test func aDraftIsMovedAsAWhole() async throws {
+        let store = try await folder.open()
+        let drafts = AsyncStream<Draft> { continuation in
+            for number in 1...600 { continuation.yield(Draft(list(number), task("\(number)"))) }
+            continuation.finish()
+        }
+        let differences = Mutex(0)
+        _ = await MainActor.run {
+            store.observe { file in
+                let difference = try file.count(Lists.self) - file.count(Tasks.self)
+                differences.withLock { $0 += abs(difference) }
+                return difference
+            }
+        }
+        #expect(try await store.stage(drafts) == 600)
+        #expect(try await store.read { try $0.count(Tasks.self) } == 600)
+        #expect(differences.withLock { $0 } == 0)
+    }
+
+    @Test func otherWritesWaitForOneTransaction() async throws {
+        let store = try await folder.open()
+        let moves = Mutex(0)
+        let staging = Task {
+            try await store.stage(NumberedLists(count: 4000)) { _, _ in moves.withLock { $0 += 1 } }
+        }
+        var (writes, waits) = (0, [Int]())
+        while moves.withLock({ $0 }) == 0 { try await store.write { _ in } }
+        while try await count(store, Lists.name_ == "staged") < 4000 {
+            let former = moves.withLock { $0 }
+            let present = try await store.write { file in
+                try file.insert(task("between"))
+                return moves.withLock { $0 }
+            }
+            writes += 1
+            waits.append(present - former)
+        }
+        #expect(try await staging.value == 4000)
+        #expect(writes > 5)
+        // One transaction that runs, and one that has ended and was not reported yet.
+        #expect(waits.allSatisfy { $0 <= 2 }, "\(waits)")
+    }
+
+    @Test func thePaceFollowsMeasuredTime() {
+        var pace = StagingPace()
+        for _ in 0..<20 { pace.didMove(pace.rowCount, in: .microseconds(pace.rowCount * 20)) }
+        #expect(pace.rowCount == 250)
+        pace.didMove(250, in: .milliseconds(50))
+        #expect(pace.rowCount == 25)
+        pace.didMove(25, in: .seconds(5))
+        #expect(pace.rowCount == 1)
+        pace.didMove(1, in: .zero)
+        #expect(pace.rowCount == 2)
+        for _ in 0..<20 { pace.didMove(pace.rowCount, in: .zero) }
+        #expect(pace.rowCount == 2000)
+        // Fewer rows than fit were left, or had too many bytes.
+        pace.didMove(10, in: .milliseconds(1))
+        #expect(pace.rowCount == 20)
+    }
+
+    @Test func anUnfinishedSideFileLeavesNothing() async throws {
+        let store = try await folder.open()
+        let reached = AwaitedValue(0)
+        let staging = Task {
+            try await store.stage(
+                NumberedLists(count: 3000, name: String(repeating: "x", count: 1000)) { number in
+                    guard number == 2500 else { return }
+                    reached.update { $0 += 1 }
+                    try await Task.sleep(for: .seconds(600))
+                })
+        }
+        try await reached.wait(until: 1)
+        #expect(stagings.count == 1)
+        staging.cancel()
+        await #expect(throws: CancellationError.self) { try await staging.value }
+        #expect(stagings.isEmpty)
+        await #expect(throws: Refusal.self) {
+            try await store.stage(NumberedLists(count: 3000) { if $0 == 2500 { throw Refusal() } })
+        }
+        for name in ["", "refused"] {
+            await #expect(throws: (any Error).self) {
+                try await store.stage([list(1), list(2, "\0"), list(3, name)])
+            }
+        }
+        #expect(try await count(store) == 0 && stagings.isEmpty)
+    }
+
+    @Test func invalidRowsAreRefusedBeforeAnyIsMoved() async throws {
+        let store = try await folder.open()
+        await #expect(throws: Refusal.self) { try await store.stage([list(1), list(2, "refused")]) }
+        func expectRefusal(_ rows: [Values<Tasks>]) async {
+            let result = await kind { _ = try await store.stage(rows) }
+            #expect(result == .rejected && stagings.isEmpty)
+        }
+        var row = task("without a key")
+        row.remove(Tasks.id)
+        await expectRefusal([task("x"), row])
+        await expectRefusal([task("x"), task("")])
+        #expect(try await store.read { try $0.count(Tasks.self) } == 0)
+        // It is an update of a row that there is not.
+        row = task("without a title")
+        row.remove(Tasks.title)
+        await expectRefusal([row])
+        #expect(stagings.isEmpty)
+    }
+
+    @Test func aRowRefusedLateEndsTheStaging() async throws {
+        let store = try await folder.open([UniqueLists.self])
+        let rows = AsyncStream<Values<UniqueLists>> { continuation in
+            for number in 1...500 {
+                var row = Values<UniqueLists>()
+                row[UniqueLists.id] = number
+                row[UniqueLists.name_] = "\(number == 400 ? 7 : number)"
+                continuation.yield(row)
+            }
+            continuation.finish()
+        }
+        let moved = Mutex(0)
+        let error = await #expect(throws: TableError.self) {
+            try await store.stage(rows) { count, _ in moved.withLock { $0 = count } }
+        }
+        let left = moved.withLock { $0 }
+        #expect(error?.kind == .rejected && error?.description.contains("after \(left) of 500 rows") == true)
+        #expect(try await store.read { try $0.count(UniqueLists.self) } == left && (1..<400).contains(left))
+        #expect(stagings.isEmpty)
+        try await store.finishStaging()
+    }
+
+    @Test func theRestIsMovedLaterAndOnce() async throws {
+        let store = try await folder.open()
+        try await leaveStaging(2000, in: store)
+        let first = try await count(store)
+        #expect((1..<2000).contains(first))
+        try await store.write { _ = try $0.save(list(1, "changed later")) }
+        try await store.close()
+        let again = try await folder.open()
+        #expect(try await count(again) == first)
+        try await again.finishStaging { moved, count in #expect(moved > first && count == 2000) }
+        #expect(try await count(again) == 2000 && stagings.isEmpty)
+        #expect(try await count(again, Lists.name_ == "changed later") == 1)
+        try await again.finishStaging { _, _ in Issue.record("nothing is left") }
+    }
+
+    @Test func theNextStagingMovesTheRestFirst() async throws {
+        let store = try await folder.open()
+        try await leaveStaging(1000, in: store)
+        try await store.stage(NumberedLists(count: 1000, name: "newer"))
+        #expect(try await count(store, Lists.name_ == "newer") == 1000 && stagings.isEmpty)
+    }
+
+    @Test func aStagingThatRunsIsLeftAlone() async throws {
+        let (store, other) = (try await folder.open(), try await folder.open())
+        let reached = AwaitedValue(0)
+        let hold = AsyncStream<Void>.makeStream()
+        let staging = Task {
+            try await store.stage(
+                NumberedLists(count: 100) { number in
+                    if number < 100 { return }
+                    reached.update { $0 = 1 }
+                    for await _ in hold.stream {}
+                })
+        }
+        try await reached.wait(until: 1)
+        try await other.finishStaging()
+        #expect(stagings.count == 1)
+        // Two stagings at a time have two files.
+        #expect(try await other.stage([list(1001)]) == 1)
+        hold.continuation.finish()
+        #expect(try await staging.value == 100)
+        #expect(try await count(store) == 101 && stagings.isEmpty)
+    }
+
+    @Test func aClosedStoreLeavesTheRest() async throws {
+        let store = try await folder.open()
+        let result = await kind {
+            try await store.stage(NumberedLists(count: 2000)) { moved, _ in
+                if moved < 500 { Task { try await store.close() } }
+            }
+        }
+        #expect(result == .unavailable && stagings.count == 1)
+        let again = try await folder.open()
+        try await again.finishStaging()
+        #expect(try await count(again) == 2000)
+    }
+
+    @Test func damagedSideFilesAreOneError() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let store = try await folder.open()
+        try await leaveStaging(1000, in: store)
+        let whole = try Data(contentsOf: stagings[0])
+        for _ in 0..<30 {
+            var damaged = whole
+            if Bool.random(using: &generator) {
+                damaged = damaged.prefix(Int.random(in: 0..<whole.count, using: &generator))
+            } else {
+                for _ in 0..<20 { damaged[Int.random(in: 0..<whole.count, using: &generator)] ^= 0xFF }
+            }
+            let file = StoreFiles.newStaging(of: folder.file)
+            for staging in stagings { StoreFiles.remove(staging) }
+            try damaged.write(to: file)
+            let result = await kind { try await store.finishStaging() }
+            #expect(result == nil || result == .rejected, "seed \(seed)")
+            #expect(stagings.isEmpty)
+        }
+        #expect(try await store.read { try String.fetchOne($0.database, sql: "PRAGMA integrity_check") } == "ok")
+    }
+
+    @Test func stagedRowsTakeTheStepsOfAMigration() async throws {
+        let store = try await folder.open([Lists.self])
+        try await leaveStaging(1000, in: store)
+        try await store.close()
+        let renaming = Migrations(
+            Step(
+                "titles", sql: "ALTER TABLE list RENAME COLUMN name TO title; UPDATE list SET title = title || '!'",
+                back: "ALTER TABLE list RENAME COLUMN title TO name"))
+        let migrated = try await folder.open([TitledLists.self], renaming)
+        #expect(stagings.isEmpty)
+        let titled = try await migrated.read { try $0.count(TitledLists.self, where: TitledLists.title == "staged!") }
+        #expect(titled == 1000)
+        try await migrated.close()
+        // The other way, too.
+        try await folder.open([TitledLists.self], renaming).close()
+        let old = try await folder.open([Lists.self])
+        try await leaveStaging(2000, in: old)
+        try await old.close()
+        let up = try await folder.open([TitledLists.self], renaming)
+        #expect(try await up.read { try $0.count(TitledLists.self) } == 2000)
+    }
+
+    @Test func stagedSecretsAreSealed() async throws {
+        let (former, present) = (KeyedSealing(), KeyedSealing())
+        let store = try await folder.open([Notes.self]) { $0.sealing = former }
+        let rows = (0..<500).map { number in
+            var row = Values<Notes>()
+            row[Notes.id] = "\(number)"
+            row[Notes.text] = Secret("nobody reads this")
+            return row
+        }
+        let staging = Task { try await store.stage(rows) { _, _ in withUnsafeCurrentTask { $0?.cancel() } } }
+        await #expect(throws: CancellationError.self) { try await staging.value }
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
+            let file = folder.url.appending(path: name)
+            #expect(try Data(contentsOf: file).firstRange(of: Data("nobody".utf8)) == nil)
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+            #expect(mode == 0o600, "\(name)")
+        }
+        try await store.close()
+        let rotated = try await folder.open([Notes.self]) { ($0.sealing, $0.formerSealings) = (present, [former]) }
+        #expect(try await rotated.resealSecrets() == 500)
+        try await rotated.close()
+        let later = try await folder.open([Notes.self]) { $0.sealing = present }
+        let opened = try await later.read { try $0.fetch(Notes.self) }
+        #expect(opened.count == 500 && opened.allSatisfy { $0[Notes.text]?.value == "nobody reads this" })
+    }
+
+    @Test func stagedRowsAreSetAsideWithTheirFile() async throws {
+        let store = try await folder.open()
+        try await leaveStaging(1000, in: store)
+        try await store.close()
+        try Data(repeating: 0x41, count: 8192).write(to: folder.file)
+        let anew = try await folder.open { $0.recover = { _ in .setAside } }
+        #expect(stagings.isEmpty)
+        #expect(StoreFiles.stagings(of: try #require(anew.setAside)).count == 1)
+        try await anew.finishStaging()
+        #expect(try await count(anew) == 0)
+    }
+
+    #if os(Linux) || os(macOS)
+        @Test(arguments: [1500, 200]) func aKilledStagingIsAllOrCompleted(_ place: Int) async throws {
+            try await folder.open().close()
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [path = folder.file.path as String, place = place as Int] in
+                let store = try await RecordStore.open(
+                    at: URL(fileURLWithPath: path), tables: [Tasks.self, Lists.self])
+                // In the side file, or among the transactions that follow.
+                let rows = NumberedLists(count: 2000, name: String(repeating: "x", count: 1000)) { number in
+                    if place > 1000, number == place { kill(getpid(), SIGKILL) }
+                }
+                try await store.stage(rows) { moved, _ in if moved >= place { kill(getpid(), SIGKILL) } }
+            }
+            #expect(stagings.count == 1)
+            let store = try await folder.open()
+            let first = try await count(store)
+            #expect(place > 1000 ? first == 0 : (200..<2000).contains(first))
+            if first > 0 { try await store.write { _ = try $0.save(list(1, "changed later")) } }
+            try await store.finishStaging()
+            #expect(stagings.isEmpty)
+            #expect(try await count(store) == (place > 1000 ? 0 : 2000))
+            #expect(try await count(store, Lists.name_ == "changed later") == (place > 1000 ? 0 : 1))
+        }
+    #endif
+}
+
+private enum TitledLists: RunwayTables.TableDefinition {
+    static let name = "list"
+    static let id = Column<Int>("id"), title = Column<String>("title", default: "it's new")
+    static let columns = TableColumns<Self>(id, title)
+}
