@@ -15,16 +15,28 @@ import Synchronization
 final class OtherProcesses: Sendable {
     /// Guards the source of events; `nil` when it was stopped, or if the system has none.
     private let source: Mutex<(any DispatchSourceProtocol)?>
+    private let version: FileVersion
+    /// Guards the registration for the end of a suspension, in which no event can be handled.
+    private let resumption: Mutex<(any NSObjectProtocol)?>
 
     init(of url: URL, _ queue: DatabaseQueue) {
         let version = FileVersion(queue)
         version.notice(isFirst: true)
         source = Mutex(Self.makeSource(path: url.path + "-wal") { version.notice() })
+        // Weak: the notification center can't release the queue, which would call the center.
+        resumption = Mutex(
+            NotificationCenter.default.addObserver(forName: Database.resumeNotification, object: nil, queue: nil) {
+                [weak version] _ in version?.notice()
+            })
+        self.version = version
     }
 
     deinit { stop() }
 
-    func stop() { source.withLock { $0.take()?.cancel() } }
+    func stop() {
+        source.withLock { $0.take()?.cancel() }
+        if let resumption = resumption.withLock({ $0.take() }) { NotificationCenter.default.removeObserver(resumption) }
+    }
 
     private static func makeSource(
         path: String, onChange: @escaping @Sendable () -> Void

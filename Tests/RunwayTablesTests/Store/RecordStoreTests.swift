@@ -130,23 +130,6 @@ struct RecordStoreTests {
         #expect(store.logByteCount <= 8 << 20)
     }
 
-    @Test func suspensionInterruptsAndResumeRepeats() async throws {
-        let interruptions = AwaitedValue(0)
-        let store = try await folder.open { options in
-            options.isShared = true
-            options.reportInterruption = { error in
-                #expect(error.kind == .interrupted)
-                interruptions.update { $0 += 1 }
-            }
-        }
-        NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
-        let write = Task { try await store.write { _ = try $0.insert(task("later")) } }
-        try await interruptions.wait(until: 1)
-        NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
-        try await write.value
-        #expect(try await store.read { try $0.count(Tasks.self) } == 1)
-    }
-
     @Test func aNewFileIsCreatedOnce() async throws {
         for _ in 0..<20 {
             let folder = ScratchFolder()
