@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Kills clients with action logs and offline queues and their server at random, cuts the network between them, and checks that every record
 # that was acknowledged arrived once and that every change had one effect, also one that was being sent first when its client was killed, and
-# one that a gateway refused after it may have been sent; then plants bugs that the check must find. Arguments: the
-# seconds of the first part, without planted bugs, 60 by default. The whole takes two minutes then. Needs a build.
+# one that a gateway refused after it may have been sent; then plants bugs that the check must find. So are the server of an event stream, and
+# programs that write and migrate tables. Arguments: the seconds of each part without planted bugs; the defaults are 60, 20 and 12. The whole
+# takes three minutes then. Needs a build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -31,34 +32,27 @@ find_bug() {
 for bug in earlyAcknowledgement changedNumber earlyRemoval; do find_bug "$bug" --writers 3 --changers 0; done
 for bug in earlyAcknowledgement changedKey overtaking forgottenKeys unwritten; do find_bug "$bug" --writers 0 --changers 3; done
 
+# Arguments: a command of the tool, a bug, further arguments.
+find_bug_of() {
+    local code seconds
+    for seconds in 4 10 30; do
+        code=0
+        "$tool" "$1" --time "$seconds" --bug "${@:2}" >"$TMPDIR/findings" || code=$?
+        [ "$code" = 0 ] || break
+    done
+    [ "$code" = 1 ] || {
+        cat "$TMPDIR/findings"
+        echo "crash-test.sh: the planted bug $* was not found (exit code $code)" >&2
+        exit 1
+    }
+    echo "The planted bug $2 was found: $(sed -n 2p "$TMPDIR/findings")"
+}
 # The server of an event stream is killed under a hundred clients.
 "$tool" streams --time "${1:-20}"
-for bug in forgottenEvents earlyDelivery; do
-    for seconds in 5 20 60; do
-        code=0
-        "$tool" streams --time "$seconds" --readers 10 --bug "$bug" >"$TMPDIR/findings" || code=$?
-        [ "$code" = 0 ] || break
-    done
-    [ "$code" = 1 ] || {
-        cat "$TMPDIR/findings"
-        echo "crash-test.sh: the planted bug $bug was not found (exit code $code)" >&2
-        exit 1
-    }
-    echo "The planted bug $bug was found: $(sed -n 2p "$TMPDIR/findings")"
-done
-
+for bug in forgottenEvents earlyDelivery; do find_bug_of streams "$bug" --readers 10; done
+# Programs of two versions of an app migrate one file up and down, write and stage.
+"$tool" tables --time "${1:-12}"
+for bug in earlyAcknowledgement halves earlyVersion earlyCompletion; do find_bug_of tables "$bug"; done
 # Programs that store files beside rows are killed.
 "$tool" files --time 8
-for bug in lateFile earlyRemoval miscount; do
-    for seconds in 3 10 30; do
-        code=0
-        "$tool" files --time "$seconds" --bug "$bug" >"$TMPDIR/findings" || code=$?
-        [ "$code" = 0 ] || break
-    done
-    [ "$code" = 1 ] || {
-        cat "$TMPDIR/findings"
-        echo "crash-test.sh: the planted bug $bug was not found (exit code $code)" >&2
-        exit 1
-    }
-    echo "The planted bug $bug was found: $(sed -n 2p "$TMPDIR/findings")"
-done
+for bug in lateFile earlyRemoval miscount; do find_bug_of files "$bug"; done

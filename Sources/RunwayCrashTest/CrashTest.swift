@@ -22,7 +22,8 @@ struct CrashTest: AsyncParsableCommand {
             """,
         subcommands: [
             FileCrash.self, PictureProcess.self,
-            EventStreamCrash.self, ChatCrash.self, OpenStreams.self, WriterProcess.self, ChangerProcess.self,
+            EventStreamCrash.self, ChatCrash.self, TableCrash.self, OpenStreams.self, TableProcess.self,
+            WriterProcess.self, ChangerProcess.self,
             ServerProcess.self, EventServerProcess.self, ChatServerProcess.self, OpenServerProcess.self,
             OpenClientsProcess.self,
         ])

@@ -1,0 +1,143 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import RunwayDemo
+import RunwayTables
+import RunwayTesting
+
+/// Kills programs of two versions that write one file, migrate it up and down, and stage rows, and checks the file.
+struct TableCrash: AsyncParsableCommand {
+    // No option shares its name with an option of the tool itself, which would consume it.
+    static let configuration = CommandConfiguration(
+        commandName: "tables",
+        abstract: "Kill programs that write tables, migrate them and stage rows, and check the files.",
+        discussion: """
+            EXIT CODES
+              0  Every awaited write is in its file, none is there by half, the
+                 version of each file and its schema agree, and each staging is
+                 there as a whole or not at all.
+              1  Something was not so; the output says what.
+              2  The test itself failed.
+            """)
+
+    @Option(help: "How many seconds programs are killed.")
+    var time = 12.0
+
+    @Option(help: "How many files there are, each with one program at a time.")
+    var programs = 3
+
+    @Option(help: "Decides what is killed, and when.")
+    var start = UInt64.random(in: 0...UInt64.max)
+
+    @Option(help: "A bug that the check must find: \(TableBug.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var bug: TableBug?
+
+    func run() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-crash-\(UUID().uuidString)")
+        try await reporting {
+            defer { try? FileManager.default.removeItem(at: folder) }
+            return try await play(in: folder)
+        }
+    }
+
+    private func play(in folder: URL) async throws -> [String] {
+        var random = SeededGenerator(seed: start)
+        let all = (0..<programs).map { TableFiles(folder: folder.appending(path: "\($0)")) }
+        for files in all {
+            try FileManager.default.createDirectory(at: files.folder, withIntermediateDirectories: true)
+        }
+        func begin(_ files: TableFiles) throws -> ChildProcess {
+            try ChildProcess(
+                ["table-writer", "--files", files.folder.path] + (Bool.random(using: &random) ? ["--new"] : [])
+                    + (bug.map { ["--bug", $0.rawValue] } ?? []))
+        }
+        var processes = try all.map { try begin($0) }
+        var (kills, findings) = (0, [String]())
+        let end = ContinuousClock.now + .seconds(time)
+        while ContinuousClock.now < end, findings.isEmpty {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...150, using: &random)))
+            let index = Int.random(in: 0..<programs, using: &random)
+            do { try await processes[index].kill() } catch {
+                findings.append("file \(index): \(error)")
+            }
+            kills += 1
+            // Otherwise the next program is the first that opens the file after the kill.
+            if Bool.random(using: &random) { findings += try self.findings(of: all[index], index) }
+            processes[index] = try begin(all[index])
+        }
+        for process in processes { try? await process.kill() }
+        var (rows, durable, groups, changed) = (0, 0, 0, 0)
+        for (index, files) in all.enumerated() where findings.isEmpty {
+            findings += try self.findings(of: files, index)
+            let store = try await files.open(isNew: true)
+            try await store.finishStaging()
+            try await store.close()
+            findings += try self.findings(of: files, index, isComplete: true)
+            rows += try Self.read(files) { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM item") ?? 0 }
+            durable += try files.numbers(in: files.durable).count
+            groups += try files.numbers(in: files.staged).count
+            changed += try files.numbers(in: files.changed).count
+        }
+        print(
+            "seed \(start): \(kills) kills, \(durable) rows awaited, \(rows) in the files, \(groups) stagings, "
+                + "\(changed) changes between their transactions")
+        if findings.isEmpty, durable == 0 || groups == 0 { findings.append("Nothing was written, or nothing staged.") }
+        return findings
+    }
+
+    private static func read<Value>(_ files: TableFiles, _ read: (Database) throws -> Value) throws -> Value {
+        let queue = try DatabaseQueue(path: files.database.path)
+        defer { try? queue.close() }
+        return try queue.read(read)
+    }
+
+    /// Returns the deviations of a file that no process has open, each in one sentence.
+    ///
+    /// - Parameter isComplete: Whether the stagings that were left are moved.
+    private func findings(of files: TableFiles, _ index: Int, isComplete: Bool = false) throws -> [String] {
+        guard FileManager.default.fileExists(atPath: files.database.path) else { return [] }
+        return try Self.read(files) { database in
+            guard try database.tableExists("runway_step") else { return [] }
+            var findings: [String] = []
+            let steps = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM runway_step") ?? 0
+            let hasMigrations = try database.tableExists("grdb_migrations")
+            let migrations =
+                hasMigrations ? try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM grdb_migrations") ?? 0 : 0
+            let hasLength = try database.columns(in: "item").contains { $0.name == "length" }
+            let hasIndex = try database.indexes(on: "item").contains { $0.name == "itemByLength" }
+            if migrations != steps || hasLength != (steps >= 1) || hasIndex != (steps >= 3) {
+                findings.append("It is at step \(steps), which its schema is not.")
+            }
+            if steps >= 2,
+                let missing = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM item WHERE length IS NULL"),
+                missing > 0
+            {
+                findings.append("It is at step \(steps), and \(missing) rows were not filled.")
+            }
+            let items = Set(try Int.fetchAll(database, sql: "SELECT id FROM item"))
+            let offered = Set(try files.numbers(in: files.offered))
+            let singles = items.intersection(offered)
+            let pairs = Set(try Int.fetchAll(database, sql: "SELECT id FROM pair"))
+            if singles != pairs {
+                findings.append("\(singles.symmetricDifference(pairs).count) writes are there by half.")
+            }
+            let groups = try files.numbers(in: files.staged).map { $0..<$0 + TableFiles.groupCount }
+            let invented = items.subtracting(offered).filter { number in !groups.contains { $0.contains(number) } }
+            if !invented.isEmpty { findings.append("\(invented.count) rows were never written.") }
+            let missing = Set(try files.numbers(in: files.durable)).subtracting(items)
+            if let first = missing.min() {
+                findings.append("\(missing.count) awaited rows are missing, from \(first).")
+            }
+            for group in groups where isComplete {
+                let count = group.count { items.contains($0) }
+                if count != 0, count != group.count { findings.append("\(count) of a staging's rows are there.") }
+            }
+            let changed = try files.numbers(in: files.changed).filter { number in
+                try String.fetchOne(database, sql: "SELECT title FROM item WHERE id = ?", arguments: [number])
+                    != "changed"
+            }
+            if !changed.isEmpty { findings.append("\(changed.count) changes of staged rows were undone.") }
+            return findings.map { "file \(index): \($0)" }
+        }
+    }
+}
