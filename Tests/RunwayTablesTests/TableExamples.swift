@@ -136,6 +136,27 @@ extension TaskCell: @MainActor VirtualRecord {
         }
     }
 
+    @Test func exampleOfAStagingRuns() async throws {
+        let (store, list) = (try await open(), UUID())
+        let rows = ["a", "b"].map { title in
+            var values = Values<Tasks>()
+            values[Tasks.id] = UUID()
+            values[Tasks.list] = list
+            values[Tasks.title] = title
+            return values
+        }
+        try await store.stage(rows) { moved, count in print("\(moved) of \(count)") }
+        #expect(try await store.read { try $0.count(Tasks.self) } == 2)
+    }
+
+    @Test func exampleOfAccountsRuns() async throws {
+        let folder = file.deletingLastPathComponent()
+        let accounts = AccountFiles(in: folder)
+        let store = try await accounts.open("ada", tables: [Tasks.self])
+        try await accounts.remove("ada", closing: store)  // or seal, or store.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
     @Test func exampleOfMigrationsRuns() throws {
         let migrations = Migrations(
             Step("due dates", sql: "ALTER TABLE task ADD COLUMN due TEXT", back: "ALTER TABLE task DROP COLUMN due"))

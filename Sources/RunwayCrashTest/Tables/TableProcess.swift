@@ -7,7 +7,7 @@ import RunwayTables
 enum TableBug: String, CaseIterable, ExpressibleByArgument {
     /// A write is reported before it is awaited.
     case earlyAcknowledgement
-    /// What belongs into one transaction is written in two.
+    /// The rows of one transaction are written in two.
     case halves
     /// The version of the file advances before the last batch of a step.
     case earlyVersion

@@ -21,8 +21,8 @@ public struct AccountFiles: Sendable {
     /// Names the folder of all accounts, which is created when the first one opens.
     public init(in folder: URL) { self.folder = folder }
 
-    /// Opens the store of an account, and opens its files first if they are sealed, with ``RecordStore/Options/sealing``
-    /// or a former one.
+    /// Opens the store of an account. Sealed files are opened first, with ``RecordStore/Options/sealing`` or a former
+    /// sealing.
     ///
     /// - Parameters:
     ///   - account: The id of the account. Ids that are equal as strings have one file.
@@ -46,7 +46,8 @@ public struct AccountFiles: Sendable {
             at: url, tables: tables, migrations: migrations, options: options)
     }
 
-    /// Seals all files of an account, so that nothing in them can be read without the key until ``open(_:tables:migrations:options:)``.
+    /// Seals all files of an account, so that nothing in them can be read without the key. The next opening of the
+    /// account opens them.
     ///
     /// The bytes that were on the drive before are not overwritten: on flash memory that has no effect, and the
     /// system encrypts it. A kill or an error leaves each file either sealed or not; call the function again.

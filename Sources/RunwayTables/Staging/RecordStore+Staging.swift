@@ -18,7 +18,7 @@ extension RecordStore {
     /// Each row is saved once, so that a later change of it stays. Memory has at most 1 MiB of rows, or one row.
     ///
     /// - Parameters:
-    ///   - drafts: The rows, saved in their order as ``TableWriter/save(_:)-(Draft)`` does. They are checked before the
+    ///   - drafts: The rows, saved in their order as `TableWriter.save(_:)` does. They are checked before the
     ///     first is moved: as inserts if no required value is absent, otherwise as updates.
     ///   - reportProgress: Receives how many drafts were moved, and of how many, on a background thread.
     /// - Returns: The number of drafts.
@@ -87,7 +87,7 @@ extension RecordStore {
     /// after the file was opened. A staging that another task or process has begun is left to it.
     ///
     /// - Parameter reportProgress: Receives how many drafts were moved, and of how many, on a background thread.
-    /// - Throws: The errors of ``stage(_:reportProgress:)-(Drafts,_)``.
+    /// - Throws: The errors of `stage(_:reportProgress:)`.
     @concurrent public func finishStaging(
         reportProgress: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void = { _, _ in }
     ) async throws {
@@ -116,6 +116,7 @@ extension RecordStore {
             while moved < count {
                 let (start, limit) = (moved, pace.rowCount)
                 let drafts = try await file.drafts(after: start, limit: limit)
+                // Guards the time of the transaction with its commit.
                 let duration = Mutex(Duration.zero)
                 try await write { writer in
                     let clock = ContinuousClock.now

@@ -49,7 +49,7 @@ import Testing
             begin { try await accounts.remove("ada", closing: account) },
         ]
         var turns = 0
-        while turns < 1000 {
+        for _ in 0..<1000 {
             await Task.yield()
             turns += 1
         }
