@@ -125,12 +125,12 @@ final class FileFolder: Sendable {
         TableError(.fileUnreadable, "A stored file of \(database.lastPathComponent) is absent, or damaged.")
     }
 
-    /// - Throws: ``TableError/Kind/rejected`` if a row names a file that is not here. One that was lost is accepted if
-    ///   rows name it already.
-    func check(_ row: RowValues, in database: Database) throws {
+    /// - Parameter database: A database whose rows may name a lost file: such a name is accepted. The default is none.
+    /// - Throws: ``TableError/Kind/rejected`` if a row names a file that is not here.
+    func check(_ row: RowValues, in database: Database? = nil) throws {
         for (position, column) in row.layout.columns.enumerated() where column.isFile {
             guard let value = row.slots[position].stored, let file = StoredFile.value(of: value) else { continue }
-            if (try? open(file)) == nil, try !FileCounts.isNamed(file, in: database) {
+            if (try? open(file)) == nil, try database.map({ try FileCounts.isNamed(file, in: $0) }) != true {
                 throw TableError(.rejected, "A value of \(row.layout.name).\(column.name) is no file of this store.")
             }
         }

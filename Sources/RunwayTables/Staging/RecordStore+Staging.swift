@@ -38,7 +38,7 @@ extension RecordStore {
         do {
             var (group, byteCount): ([[UInt8]], Int) = ([], 0)
             for try await draft in drafts {
-                group.append(try StagedDraft(draft, secrets).bytes)
+                group.append(try StagedDraft(draft, secrets, files).bytes)
                 byteCount += group[group.count - 1].count
                 if byteCount < 1 << 20 { continue }
                 try await file.append(group)

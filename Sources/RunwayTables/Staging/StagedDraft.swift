@@ -9,12 +9,13 @@ struct StagedDraft {
     /// Takes a draft that could be saved, as far as its own values decide that.
     ///
     /// - Throws: ``TableError/Kind/rejected``, or what a validation throws.
-    init(_ draft: Draft, _ secrets: SecretSealing) throws {
+    init(_ draft: Draft, _ secrets: SecretSealing, _ files: FileFolder) throws {
         for var row in draft.rows {
             if !row.layout.assignsKeys || !row.slots[0].isAbsent { _ = try row.key() }
             _ = try row.checked(row.positions)
             // A row that could be inserted may be; any other can only be an update.
             try row.layout.validate(row, row.missingColumn == nil ? .insert : .update)
+            try files.check(row)
             if row.layout.hasSecrets { row = try secrets.sealed(row) }
             parts.append(
                 (row.layout.name, row.positions.map { (row.layout.columns[$0].name, row.slots[$0].stored ?? .null) }))

@@ -73,6 +73,18 @@ struct FileSweepTests {
         #expect(try folder.fileNames.isEmpty)
     }
 
+    @Test func stagedRowsHaveTheirFiles() async throws {
+        let store = try await open()
+        let poster = try await store.withFile(Data("staged".utf8)) { poster in
+            _ = try await store.stage([Draft(film(1, poster)), Draft(film(2, poster))])
+            return poster
+        }
+        #expect(try await store.text(of: poster) == "staged")
+        try await store.write { _ = try $0.delete(Films.self, where: nil) }
+        #expect(try folder.fileNames.isEmpty)
+        #expect(await kind { _ = try await store.stage([Draft(film(3, poster))]) } == .rejected)
+    }
+
     @Test func aStoreOfFewerTablesRemovesNoFiles() async throws {
         let store = try await folder.open([Films.self, Lists.self])
         let poster = try await store.saveFilm(1, "poster")
