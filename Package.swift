@@ -378,7 +378,8 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "RunwaySyncCoreTests", dependencies: ["RunwaySyncCore", "RunwaySyncSimulator"], swiftSettings: settings
+            name: "RunwaySyncCoreTests", dependencies: ["RunwaySyncCore", "RunwaySyncSimulator"],
+            swiftSettings: settings
         ),
         .target(
             name: "StreamFixtures",
