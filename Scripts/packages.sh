@@ -122,7 +122,7 @@ enum Lists: TableDefinition {
     static let columns = TableColumns<Self>(id, title)
 }
 
-func read(_ file: TableWriter, _ values: Values<Tasks>) throws {
+func read(_ file: TableWriter, _ values: Values<Tasks>, _ folder: URL) throws {
     var values = values
     $1
 }
@@ -131,15 +131,18 @@ SOURCE
 }
 
 for right in 'values[Tasks.title] = "a"' 'try file.save(values)' 'values[Tasks.note] = Secret("a")' \
-    '_ = try file.fetch(Tasks.self, where: Tasks.title == "a", orderedBy: [.ascending(Tasks.title)])'; do
+    '_ = try file.fetch(Tasks.self, where: Tasks.title == "a", orderedBy: [.ascending(Tasks.title)])' \
+    '_ = Stored<String>("t", in: .preferences())' '_ = Stored<String>("t", in: .archive(in: folder))'; do
     tables "$right" || { cat "$outside/log" >&2; exit 1; }
 done
 for wrong in 'values[Lists.title] = "a"' 'values[Tasks.title] = 1' 'values[Tasks.note] = "a"' \
     '_ = try file.fetch(Tasks.self, where: Lists.title == "a")' '_ = try file.fetch(Tasks.self, where: Tasks.note == Secret("a"))' \
-    '_ = try file.fetch(Tasks.self, orderedBy: [.ascending(Tasks.note)])' '_ = Tasks.title == 1' 'values.save()'; do
+    '_ = try file.fetch(Tasks.self, orderedBy: [.ascending(Tasks.note)])' '_ = Tasks.title == 1' 'values.save()' \
+    '_ = Stored<Secret<String>>("t", in: .preferences())' '_ = Stored<Secret<String>>("t", in: .propertyList(in: folder))' \
+    '_ = Stored<Secret<String>>("t", in: .archive(in: folder))'; do
     if tables "$wrong"; then
         echo "packages: \"$wrong\" compiles with RunwayTables" >&2
         exit 1
     fi
 done
-echo "packages: columns of other tables and comparisons of secrets do not compile"
+echo "packages: columns of other tables, comparisons of secrets and secrets in open stores do not compile"

@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import RunwayTesting
 import Testing
 
@@ -37,6 +38,23 @@ import Testing
         #expect(lists.value?.count == 1)
         lists.cancel()
         #expect(try await iterator.next() == nil)
+    }
+
+    @Test func aCommitChangesWhatAViewObserves() async throws {
+        let store = try await folder.open()
+        let lists = store.observe { try $0.count(Lists.self) }
+        var counts = lists.makeAsyncIterator()
+        #expect(try await counts.next() == 0)
+        let changes = AwaitedValue(0)
+        withObservationTracking {
+            _ = lists.value
+        } onChange: {
+            changes.update { $0 += 1 }
+        }
+        let row = list("first")
+        try await store.write { _ = try $0.insert(row) }
+        try await changes.wait(until: 1)
+        #expect(try await counts.next() == 1)
     }
 
     @Test func recordsOfAChosenTypeAreDelivered() async throws {

@@ -115,4 +115,30 @@ struct QueryTests {
             } == .rejected)
         #expect(try await store.read { try $0.count(Tasks.self) } == 0)
     }
+
+    @Test func invalidUpdatesAreRefused() async throws {
+        let store = try await folder.open()
+        let row = task("valid")
+        let list = try await store.write { file in
+            try file.insert(row)
+            return try file.insert(Values<Lists>())
+        }
+        var (untitled, refused) = (Values<Tasks>(), list)
+        untitled[Tasks.id] = row[Tasks.id]
+        untitled[Tasks.title] = ""
+        refused[Lists.name_] = "refused"
+        let (title, name) = (untitled, refused)
+        #expect(await kind { _ = try await store.write { try $0.update(title) } } == .rejected)
+        #expect(await kind { _ = try await store.write { try $0.save(title) } } == .rejected)
+        await #expect(throws: Refusal.self) { try await store.write { try $0.update(name) } }
+        await #expect(throws: Refusal.self) { try await store.write { try $0.save(name) } }
+        var (emptyTitle, forbiddenName) = (Values<Tasks>(), Values<Lists>())
+        emptyTitle[Tasks.title] = ""
+        forbiddenName[Lists.name_] = "refused"
+        let (allTitles, allNames) = (emptyTitle, forbiddenName)
+        #expect(await kind { _ = try await store.write { try $0.updateAll(allTitles, where: nil) } } == .rejected)
+        await #expect(throws: Refusal.self) { try await store.write { try $0.updateAll(allNames, where: nil) } }
+        #expect(try await titles(store, nil) == ["d"])
+        #expect(try await store.read { try $0.fetch(Lists.self).map { $0[Lists.name_] } } == ["it's new"])
+    }
 }
