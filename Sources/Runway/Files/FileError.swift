@@ -8,7 +8,7 @@ package struct FileError: DescribedError {
     /// The reason: the system's text, such as `No space left on device`, or Runway's own text.
     let reason: String
     /// The system's error number, such as `ENOSPC`; `nil` if Runway reports the failure.
-    let code: CInt?
+    package let code: CInt?
 
     init(_ path: String, _ problem: String, reason: String) {
         self.init(path: path, problem: problem, reason: reason, code: nil)

@@ -167,10 +167,14 @@ struct FileMedium: StoredMedium {
 }
 
 extension TableError {
-    /// The error of a private file, whose sentence has the system's reason.
+    /// Returns the error of a private file that can't be written.
     init(_ error: FileError, _ name: String) {
-        let kinds: [(code: Int32, kind: Kind)] = [(ENOSPC, .full), (EROFS, .readOnly), (EACCES, .readOnly)]
-        let known = kinds.first { error.description.contains(String(cString: strerror($0.code))) }
-        self.init(known?.kind ?? .unavailable, "\(name) can't be written now.")
+        let kind: Kind =
+            switch error.code {
+            case ENOSPC: .full
+            case EROFS, EACCES: .readOnly
+            default: .unavailable
+            }
+        self.init(kind, "\(name) can't be written now.")
     }
 }
