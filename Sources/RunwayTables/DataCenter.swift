@@ -1,18 +1,19 @@
 public import Runway
 
-/// The one door to a business concern: its methods speak the business's words, and are made of tables.
+/// The only interface of an app to one business concern, such as the user's favourites. Its methods are named in the
+/// terms of the business, and are implemented with tables.
 ///
-/// A method returns records whose type the caller chooses, or the values of a ``RowReformer``, and never ``Values`` or
-/// a ``Draft``: the code above names no table, and imports no table. Rules for several tables are here, those of one
-/// table in its ``TableDefinition``. An app has a center for each concern and account;
-/// <doc:WhatTheAppRemembers#Weak-and-strong-business> has an example.
+/// A method returns records whose type the caller chooses, or the values of a ``RowReformer``. It never returns
+/// ``Values`` or a ``Draft``, so that the code above a center names no table, and imports none. A center has the rules
+/// for several tables; the rules for one table are in its ``TableDefinition``. An app has a center for each concern and
+/// account. See <doc:WhatTheAppRemembers#Weak-and-strong-business> for an example.
 @MainActor
 public protocol DataCenter: AnyObject {
     /// The file of the account.
     var store: RecordStore { get }
-    /// The layer whose responses concern the same things.
+    /// The network layer whose responses show the same data.
     var network: NetworkLayer { get }
-    /// The endpoints whose responses a change makes outdated, like `Endpoint.invalidates` for a call.
+    /// The endpoints whose responses are outdated after a change, as `Endpoint.invalidates` names them for a call.
     var invalidates: [any Endpoint.Type] { get }
 }
 
@@ -20,10 +21,11 @@ extension DataCenter {
     /// Changes tables in one transaction, and then removes the cached responses of ``invalidates`` from memory and
     /// disk.
     ///
-    /// Responses of these endpoints to calls that began before are not stored afterwards, and a ``TableLanding`` does
-    /// not land them: what the user has just changed does not revert. A change that fails removes nothing.
+    /// Responses of these endpoints to calls that began before the change are not stored afterwards, and a
+    /// ``TableLanding`` does not land them: the user's change does not revert on the screen. A change that fails
+    /// removes nothing.
     ///
-    /// - Parameter change: As in ``RecordStore/write(_:)``.
+    /// - Parameter change: Reads and writes, as in ``RecordStore/write(_:)``.
     /// - Throws: The errors of ``RecordStore/write(_:)``.
     @discardableResult
     public func write<Value: Sendable>(
@@ -39,7 +41,7 @@ extension DataCenter {
         return value
     }
 
-    /// Saves the values of a record, of all tables over which it stands, as ``write(_:)`` does.
+    /// Saves the values of a record in all of its tables, in one transaction of ``write(_:)``.
     ///
     /// - Throws: The errors of ``RecordStore/write(_:)``.
     public func save(_ record: some VirtualRecord) async throws {

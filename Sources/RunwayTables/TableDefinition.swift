@@ -1,4 +1,4 @@
-/// The definition of a table: its name, its columns, and the values that it accepts. The table is created from it.
+/// The definition of a table: its name, its columns, and the values that it accepts. A store creates the table from it.
 ///
 /// ```swift
 /// enum Tasks: TableDefinition {
@@ -11,8 +11,8 @@
 /// }
 /// ```
 ///
-/// A table has only rules for its own rows. Rules for several tables belong in a type above the tables. In a file that
-/// also imports GRDB, write `RunwayTables.TableDefinition` for this protocol.
+/// A table has rules for its own rows only. Rules for several tables belong in a type above the tables, such as a
+/// ``DataCenter``. In a file that also imports GRDB, write `RunwayTables.TableDefinition` for this protocol.
 public protocol TableDefinition: SendableMetatype {
     /// The name in the file.
     static var name: String { get }
@@ -21,10 +21,10 @@ public protocol TableDefinition: SendableMetatype {
     /// The indexes of the table. The default is none.
     static var indexes: [TableIndex<Self>] { get }
 
-    /// Checks a row before it is inserted, or the changed values before an update. The default accepts all.
+    /// Checks a row before it is inserted, or the changed values before an update. The default accepts all values.
     ///
     /// - Parameters:
-    ///   - values: All values of an insert, or those that an update changes, and the key.
+    ///   - values: All values of an insert; for an update, the changed values and the key.
     ///   - change: The kind of the change: an insert or an update.
     /// - Throws: Any error, which refuses the whole transaction.
     static func validate(_ values: Values<Self>, for change: TableChange) throws
@@ -42,7 +42,7 @@ extension TableDefinition {
     /// Accepts all values.
     public static func validate(_ values: Values<Self>, for change: TableChange) throws {}
 
-    /// The statements that create the table and its indexes, for the first step that has it.
+    /// The statements that create the table and its indexes, for the first step in which the table exists.
     public static var creatingSQL: String { columns.layout.creatingSQL.joined(separator: ";\n") + ";" }
 }
 

@@ -7,7 +7,7 @@ import RunwaySQLite
     #error("RunwayTables needs the package trait Storage.")
 #endif
 
-/// The problem of a file of records, and what happens to the file.
+/// A problem with the file of a store, and the state in which the file is afterwards.
 ///
 /// Errors that a closure of the app throws, and errors in SQL of the app's own, are thrown as they are.
 public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -22,21 +22,22 @@ public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let locked = Kind(description: "locked")
         /// The contents of the file are damaged, or it is not a database.
         public static let corrupted = Kind(description: "corrupted")
-        /// The file was written by a later version of the app, and has no way back to this one.
+        /// The file was written by a later version of the app, and a step in it has no way back.
         public static let newerSchema = Kind(description: "newerSchema")
         /// A table of the file differs from its declaration.
         public static let differentSchema = Kind(description: "differentSchema")
-        /// A step of a migration failed. The file is at the last step that is whole.
+        /// A step of a migration failed. The file is at its last whole step.
         public static let migration = Kind(description: "migration")
-        /// The file can be read, and not written.
+        /// The file can be read, but not written.
         public static let readOnly = Kind(description: "readOnly")
-        /// The transaction was interrupted, such as since the app is being suspended. Nothing of it is in the file.
+        /// The transaction was interrupted, for example because the app is being suspended. Nothing of it is in the
+        /// file.
         public static let interrupted = Kind(description: "interrupted")
         /// A stored file is absent, or damaged. See ``StoredFile``.
         public static let fileUnreadable = Kind(description: "fileUnreadable")
         /// The folder or the file can't be used now, or the store was closed.
         public static let unavailable = Kind(description: "unavailable")
-        /// The key of the app's sealing can't be read now, or is not the one with which a value was sealed.
+        /// The key of the app's sealing can't be read now, or a value was sealed with another key.
         public static let keyUnavailable = Kind(description: "keyUnavailable")
         /// A value was refused: it is invalid, absent where it is required, or can't be stored without loss.
         public static let rejected = Kind(description: "rejected")
@@ -52,7 +53,7 @@ public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
         self.description = description
     }
 
-    /// The error of a file for an error of GRDB or Foundation; `nil` for an error of the app's own.
+    /// Makes the error of a file from an error of GRDB or Foundation; `nil` for an error of the app's own.
     ///
     /// No text of a `DatabaseError` is used: it may contain the values of a statement.
     init?(_ error: any Error, at url: URL) {
@@ -86,11 +87,11 @@ public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Runs an operation on a file, and states its errors as errors of the file.
+    /// Runs an operation on a file, and throws its errors as ``TableError``.
     static func of<Value>(_ url: URL, _ operation: () throws -> Value) throws -> Value {
         do { return try operation() } catch { throw TableError(error, at: url) ?? error }
     }
 }
 
-/// The sentences name files, tables, columns and codes of SQLite, and no stored value.
+/// The descriptions name files, tables, columns and codes of SQLite. They contain no stored value.
 extension TableError: DescribedError {}

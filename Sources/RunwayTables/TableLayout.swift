@@ -9,7 +9,7 @@ final class TableLayout: Sendable {
     let indexes: [IndexFacts]
     let validate: @Sendable (RowValues, TableChange) throws -> Void
     let hasSecrets: Bool
-    /// Guards the statements that were written, by the columns that they set.
+    /// Guards the SQL of statements, by verb and columns.
     private let statements = Mutex<[StatementKey: String]>([:])
 
     private struct StatementKey: Hashable {
@@ -21,7 +21,7 @@ final class TableLayout: Sendable {
         name: String, columns: [ColumnFacts], keyCount: Int, indexes: [IndexFacts],
         validate: @escaping @Sendable (RowValues, TableChange) throws -> Void
     ) {
-        // GRDB reads the schema of no others.
+        // GRDB can't read the schema of tables with other names.
         precondition(
             ([name] + columns.map { $0.name } + indexes.map { $0.name }).allSatisfy { name in
                 !name.isEmpty && !name.utf8.contains { [0, UInt8(ascii: "\"")].contains($0) }
@@ -44,13 +44,11 @@ final class TableLayout: Sendable {
     /// Whether SQLite assigns the key of a row that is inserted without one.
     var assignsKeys: Bool { keyCount == 1 && columns[0].type == .integer }
 
-    /// Returns the position of a column.
     func position(of name: String) -> Int {
         for position in columns.indices where columns[position].name == name { return position }
         preconditionFailure("the column \(name) is not listed in the columns of the table \(self.name)")
     }
 
-    /// The name in SQL.
     var quotedName: String { name.quotedDatabaseIdentifier }
     func quotedName(_ position: Int) -> String { columns[position].name.quotedDatabaseIdentifier }
 

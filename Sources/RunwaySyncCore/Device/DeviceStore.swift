@@ -21,19 +21,19 @@ package protocol DeviceStore: RowSource {
 
     /// Returns the sealed transactions of this device, in the order of their sequence numbers.
     func outgoing() throws -> [Outgoing]
-    /// Inserts or replaces the transaction with this sequence number.
+    /// Inserts a transaction, or replaces the one with the same sequence number.
     mutating func put(_ outgoing: Outgoing) throws
     mutating func remove(outgoing sequence: Int64) throws
 
-    /// Returns a row of the snapshot that is being read; ``Row/absent`` if it has none (rule 11).
+    /// Returns a row of the snapshot that is being read; ``Row/absent`` if the snapshot does not have it (rule 11).
     func staged(_ key: RowKey) throws -> Row
     mutating func stage(_ key: RowKey, _ row: Row) throws
     mutating func removeStaged() throws
-    /// Makes the staged rows the confirmed ones, removes all others, and shows them.
+    /// Replaces all confirmed rows by the staged ones, and shows them.
     mutating func adoptStaged() throws
 }
 
-/// The small facts of a device in one space, which one row holds.
+/// The state of a device in one space, which fits into one row.
 package struct DeviceState: Hashable, Sendable {
     /// The id of this device in this space. A new one begins a chain of its own (rule 12).
     package var device: Identifier
@@ -42,7 +42,7 @@ package struct DeviceState: Hashable, Sendable {
     /// The last operation that the server acknowledged under this id.
     package internal(set) var acknowledged = ChainEnd()
     package var cursor = Cursor.none
-    /// The parts of the next log entry that have come (rule 9).
+    /// The parts of the next log entry that have arrived (rule 9).
     package var parts: [LogPart] = []
     package var clock = HybridClock()
     /// The last sequence number of an outgoing transaction.
@@ -62,13 +62,13 @@ package struct DeviceState: Hashable, Sendable {
 
 /// A snapshot that is being read (rule 11).
 package enum SnapshotProgress: Hashable, Sendable {
-    /// Pages of rows come; nothing yet if `start` is `nil`.
+    /// Pages of rows arrive; none has arrived yet if `start` is `nil`.
     case rows(start: Cursor?, after: RowKey?, decided: Set<Identifier>)
-    /// All rows have come; the log up to `end` is applied to them.
+    /// All rows have arrived; now the log up to `end` is applied to them.
     case log(cursor: Cursor, end: Int64, decided: Set<Identifier>)
 }
 
-/// A write of the app as triggers captured it (rule 1).
+/// The changes of one write of the app, which triggers captured (rule 1).
 package struct CapturedTransaction: Hashable, Sendable {
     package let time: HybridTime
     /// The first change of each row.
@@ -78,15 +78,17 @@ package struct CapturedTransaction: Hashable, Sendable {
 
     package struct Change: Hashable, Sendable {
         package let key: RowKey
-        /// The values before the transaction; `nil` if the row was not there.
+        /// The values before the transaction; `nil` if the row did not exist.
         package let before: Columns<SyncValue>?
     }
 
     package init(time: HybridTime) { self.time = time }
 
-    /// Captures a change. Only the first one of a row counts for what changed, all for the size.
+    /// Captures a change of a row. The values before the first change of a row count; every change adds to the size.
     ///
-    /// - Parameter byteCount: The size of the new values.
+    /// - Parameters:
+    ///   - before: The values before the change; `nil` if the row did not exist.
+    ///   - byteCount: The size of the new values.
     /// - Throws: ``TransactionTooLarge``, which the app's write throws.
     package mutating func capture(
         _ key: RowKey, before: Columns<SyncValue>?, byteCount: Int
@@ -99,12 +101,12 @@ package struct CapturedTransaction: Hashable, Sendable {
     }
 }
 
-/// A write of the app has more than 5,000 rows, or more than 4 MiB (rule 1).
+/// A write of the app changes more than 5,000 rows, or more than 4 MiB (rule 1).
 package struct TransactionTooLarge: Error {}
 
 /// A sealed transaction on its device.
 package struct Outgoing: Hashable, Sendable {
-    /// The order of sealing, which renumbering does not change.
+    /// The position in the order of sealing, which renumbering does not change.
     package let sequence: Int64
     /// The sequence number of the first transaction in its packet.
     package var packet: Int64
@@ -112,11 +114,11 @@ package struct Outgoing: Hashable, Sendable {
     package var status = Status.waiting
     /// Whether the log has shown that the server decided on it (rule 3).
     package var isSettled = false
-    /// The reason for which a void is sent in its place; `nil` if there is none (rules 3 and 19).
+    /// The reason why a void is sent instead of the operations; `nil` if there is none (rules 3 and 19).
     package var withdrawal: Refusal?
 
     package enum Status: Hashable, Sendable {
-        /// No verdict has come.
+        /// The server has not sent a verdict.
         case waiting
         case decided(Verdict, at: HybridTime)
     }

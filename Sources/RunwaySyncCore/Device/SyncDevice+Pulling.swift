@@ -1,15 +1,15 @@
 extension SyncDevice {
     enum PageOutcome {
         case applied
-        /// The page does not continue what the device has.
+        /// The page does not continue the entries that the device has.
         case stalled
-        /// Another device uses the same id.
+        /// Another device uses the id of this device.
         case forked
         /// The end of the snapshot is in a history that the server lost.
         case beginAgain
     }
 
-    /// Returns the request that brings the next rows or entries.
+    /// Returns the request for the next rows or entries.
     func nextPull(in store: some DeviceStore) throws -> SyncRequest {
         let state = try store.state
         guard case .rows(let start, let after, _) = state.snapshot else {
@@ -19,12 +19,12 @@ extension SyncDevice {
         return .snapshot(SnapshotRequest(device: state.device, start: start, after: after, pending: pending))
     }
 
-    /// Applies a page of the log to the confirmed or staged rows, and shows it (rules 5, 9 and 11).
+    /// Applies a page of the log to the confirmed or staged rows, and shows the changes (rules 5, 9 and 11).
     func apply(
         _ page: LogPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
     ) throws -> PageOutcome {
         var changed: Set<RowKey> = []
-        // A server that states a larger head has to send what leads there.
+        // A server that states a larger head must send the entries up to it.
         var outcome = try page.parts.isEmpty && page.head > store.state.position.number ? PageOutcome.stalled : .applied
         for part in page.parts {
             var state = try store.state
@@ -59,7 +59,7 @@ extension SyncDevice {
         return outcome
     }
 
-    /// Whether another device made this entry under the id of this one.
+    /// Whether another device made an entry under the id of this device.
     private func isForeign(_ entry: LogEntry, in store: some DeviceStore) throws -> Bool {
         let state = try store.state
         guard entry.device == state.device else { return false }
@@ -75,14 +75,15 @@ extension SyncDevice {
             row.apply(change, number: number)
             try store.setRow(change.key, row)
         } else {
-            // Repeats what the page has already: at the end of the snapshot the row is the same.
+            // The page of rows may contain the change already. Applying it again leaves the same row at the end of the
+            // snapshot.
             var row = try store.staged(change.key)
             row.apply(change, number: number)
             try store.stage(change.key, row)
         }
     }
 
-    /// Moves the cursor past an entry, and settles what the server has decided on (rule 3).
+    /// Moves the cursor past an entry, and marks the transactions that the server has decided on (rule 3).
     private func advance(past entry: LogEntry, epoch: Identifier, in store: inout some DeviceStore) throws {
         var state = try store.state
         let cursor = Cursor(epoch: epoch, number: entry.number, tag: entry.tag)
@@ -105,10 +106,11 @@ extension SyncDevice {
 }
 
 extension DeviceState {
-    /// The number of changes of the next entry that have come.
+    /// The number of changes of the next entry that have arrived.
     fileprivate var received: Int { parts.reduce(0) { $0 + $1.entry.changes.count } }
 
-    /// The last entry that was applied, to the staged rows if a snapshot is being read.
+    /// The last entry that was applied to the staged rows while the log completes a snapshot, and to the confirmed rows
+    /// otherwise.
     fileprivate var position: Cursor {
         if case .log(let cursor, _, _) = snapshot { cursor } else { cursor }
     }

@@ -1,5 +1,5 @@
 extension SyncDevice {
-    /// Returns the oldest packet that waits for its verdicts, always the same until they come (rule 1).
+    /// Returns the oldest packet that waits for its verdicts. It is the same until they arrive (rule 1).
     func nextPacket(in store: some DeviceStore) throws -> Packet? {
         let waiting = try store.outgoing().filter { $0.status == .waiting }
         guard let first = waiting.first else { return nil }
@@ -7,7 +7,8 @@ extension SyncDevice {
         return Packet(device: try store.state.device, transactions: transactions)
     }
 
-    /// Records the verdicts on the packet that was pushed. Each stays on the device until it is in the log (rule 3).
+    /// Records the verdicts on the packet that was pushed. A transaction stays on the device until it is in the log
+    /// (rule 3).
     func record(_ verdicts: [Verdict], at now: Int64, in store: inout some DeviceStore) throws -> [Effect] {
         guard let packet = try nextPacket(in: store), packet.transactions.count == verdicts.count else { return [] }
         var effects: [Effect] = []
@@ -18,7 +19,7 @@ extension SyncDevice {
             if let refusal = verdict.refusal {
                 effects.append(.refused(outgoing.transaction, outgoing.withdrawal ?? refusal))
             } else {
-                // It had arrived before the void did.
+                // The transaction had arrived before its void.
                 outgoing.withdrawal = nil
             }
             try store.put(outgoing)
@@ -30,12 +31,13 @@ extension SyncDevice {
         return effects
     }
 
-    /// The space of acknowledged transactions that a device holds for a server that was restored (rule 12).
+    /// The largest total size in bytes of the acknowledged transactions that a device holds, in case the server is
+    /// restored (rule 12).
     private static let retainedBytes = 16 << 20
-    /// The time for which it holds them: 30 days, in milliseconds.
+    /// The time for which a device holds acknowledged transactions: 30 days, in milliseconds.
     private static let retainedTime: Int64 = 30 * 86_400_000
 
-    /// Removes acknowledged transactions that are too old, or too large together. Refused ones stay.
+    /// Removes acknowledged transactions that are too old, or exceed the total size. Refused ones stay.
     private func prune(at now: Int64, in store: inout some DeviceStore) throws {
         let cursor = try store.state.cursor
         var bytes = 0
@@ -47,7 +49,7 @@ extension SyncDevice {
         }
     }
 
-    /// Divides the packet that waits into smaller ones, or withdraws its only transaction.
+    /// Divides the packet that waits into smaller packets. Withdraws its transaction if it has only one.
     func divide(by count: Int, because refusal: Refusal, in store: inout some DeviceStore) throws {
         guard let packet = try nextPacket(in: store) else { return }
         let waiting = try store.outgoing().filter { $0.status == .waiting }.prefix(packet.transactions.count)
@@ -62,9 +64,10 @@ extension SyncDevice {
         }
     }
 
-    /// Sends a void under the number and id of a transaction, so that its successors are no gap (rules 3 and 19).
+    /// Sends a void under the number and id of a transaction, so that the chain has no gap before its successors (rules
+    /// 3 and 19).
     ///
-    /// The verdict shows whether the transaction had arrived before. Does nothing if a verdict has come already.
+    /// The verdict shows whether the transaction had arrived before. Does nothing if a verdict has arrived already.
     func withdraw(_ transaction: Identifier, because refusal: Refusal, in store: inout some DeviceStore) throws {
         let found = try store.outgoing().first { $0.transaction.id == transaction && $0.status == .waiting }
         guard var outgoing = found else { return }

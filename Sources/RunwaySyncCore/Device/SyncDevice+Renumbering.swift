@@ -1,6 +1,6 @@
 extension SyncDevice {
-    /// Takes a new device id, and numbers what the server has to receive from 1 (rule 12). Operations stay as they are:
-    /// the server finds duplicates by their ids.
+    /// Takes a new device id, and numbers the transactions that the server still has to receive, starting from 1 (rule
+    /// 12). The operations do not change: the server finds duplicates by their ids.
     ///
     /// - Parameter lost: The acknowledged transactions that the server may have lost. The default is those that the log
     ///   has not shown.

@@ -1,5 +1,6 @@
 extension SyncDevice {
-    /// Removes all rows of a space that the device may not see any more (rule 13). What was not sent is refused.
+    /// Removes all rows of a space that the device may not see any more (rule 13). Refuses the transactions that the
+    /// server has not decided on.
     ///
     /// - Parameter decisions: The verdicts that the server had made before.
     func evict(_ decisions: [Decision], in store: inout some DeviceStore) throws -> [Effect] {
@@ -23,7 +24,7 @@ extension SyncDevice {
         return effects
     }
 
-    /// Reads all rows after the device got its right back, under a new id.
+    /// Takes a new id and reads all rows, after the device has regained its right.
     func readmit(in store: inout some DeviceStore, using random: inout some RandomNumberGenerator) throws {
         var state = try store.state
         guard state.isRevoked else { return }

@@ -1,10 +1,11 @@
 extension SyncDevice {
-    /// The number of unsealed transactions before which a write seals (rule 1).
+    /// The number of unsealed transactions at which the shell seals them before the next write (rule 1).
     package static let unsealedLimit = 200
 
-    /// Seals the captured writes into packets: finds what they changed, and fixes their basis (rule 1).
+    /// Seals the captured writes into packets: finds the values that they changed, and fixes their basis (rule 1).
     ///
-    /// The shell calls it before a migration, and when ``unsealedLimit`` is reached. All else calls it where necessary.
+    /// The shell calls it before a migration, and when ``unsealedLimit`` is reached. The device itself calls it in all
+    /// other cases.
     package func seal(
         at now: Int64, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
     ) throws {
@@ -24,7 +25,7 @@ extension SyncDevice {
         try store.setPreviewed(Set(merger.rows.keys))
     }
 
-    /// Updates all rows that match, as one operation (rule 14). The shell captures no row of it.
+    /// Updates all rows that match, as one operation (rule 14). The shell must not capture these changes.
     package func updateAll(
         _ batch: BatchUpdate, at now: Int64, in store: inout some DeviceStore,
         using random: inout some RandomNumberGenerator
@@ -56,7 +57,8 @@ extension SyncDevice {
         try store.setState(state)
     }
 
-    /// Returns the values of each captured row after its transaction: those before the next one, or the shown ones.
+    /// Returns the values of each captured row after its transaction: the values before the next change of the row, or
+    /// the shown values if there is no later change.
     private static func valuesAfter(
         _ captured: [CapturedTransaction], in store: some DeviceStore
     ) throws -> [[Columns<SyncValue>?]] {
@@ -84,9 +86,9 @@ extension SyncDevice {
     }
 }
 
-/// Divides transactions among packets, in their order.
+/// Distributes transactions over packets, in their order.
 struct Packing {
-    /// The size at which a packet takes no more transactions: 1 MiB. A single transaction may be larger.
+    /// The size in bytes at which a packet takes no more transactions: 1 MiB. A single transaction may be larger.
     private static let byteLimit = 1 << 20
 
     let limit: Int
@@ -97,7 +99,7 @@ struct Packing {
     /// - Parameter limit: The largest number of transactions in a packet.
     init(limit: Int) { self.limit = limit }
 
-    /// Returns the packet of a transaction: the sequence number of the first one in it.
+    /// Returns the packet of a transaction, which is the sequence number of the first transaction in the packet.
     mutating func packet(of transaction: Transaction, sequence: Int64) -> Int64 {
         if count == 0 || count >= limit || bytes + transaction.byteCount > Self.byteLimit {
             (packet, count, bytes) = (sequence, 0, 0)
@@ -109,7 +111,7 @@ struct Packing {
 }
 
 extension SyncDevice {
-    /// Merges the pending transactions into the confirmed rows, as the server will (rule 5).
+    /// Merges the pending transactions into the confirmed rows, as the server will merge them (rule 5).
     func preview(_ store: some DeviceStore) throws -> Merger {
         var merger = Merger(policies)
         let cursor = try store.state.cursor
@@ -130,7 +132,7 @@ extension SyncDevice {
 
     /// Shows confirmed rows with the pending transactions on top.
     ///
-    /// - Parameter changed: Confirmed rows that have changed.
+    /// - Parameter changed: The confirmed rows that have changed.
     func refresh(_ changed: Set<RowKey> = [], in store: inout some DeviceStore) throws {
         let merger = try preview(store)
         for key in try store.previewed.union(changed).union(merger.rows.keys).sorted() {

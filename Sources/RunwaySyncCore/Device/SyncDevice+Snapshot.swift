@@ -1,6 +1,6 @@
 extension SyncDevice {
-    /// Begins to read all rows (rule 11), since the log does not reach back to the cursor, or has another history. What
-    /// the app sees stays until all have come.
+    /// Begins to read all rows (rule 11), because the log no longer reaches back to the cursor, or has another history.
+    /// The app sees the former rows until all new ones have arrived.
     func beginSnapshot(in store: inout some DeviceStore) throws {
         var state = try store.state
         state.snapshot = .rows(start: nil, after: nil, decided: [])
@@ -9,12 +9,12 @@ extension SyncDevice {
         try store.removeStaged()
     }
 
-    /// The transactions that the server has to find in its log: all that it has not refused.
+    /// The transactions that the server must find in its log: those without a verdict, and those whose verdict says
+    /// that they are in the log.
     func named(in store: some DeviceStore) throws -> [Identifier] {
         try store.outgoing().filter { $0.verdict?.isInLog ?? true }.map(\.transaction.id)
     }
 
-    /// Stages a page of rows.
     func stage(
         _ page: SnapshotPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
     ) throws {
@@ -35,8 +35,8 @@ extension SyncDevice {
         }
     }
 
-    /// Shows the staged rows, with the pending transactions on top that they do not have. What the server acknowledged
-    /// and does not have is sent again (rule 12).
+    /// Makes the staged rows the confirmed ones, and shows them with the pending transactions that they do not contain.
+    /// Transactions that the server acknowledged, and does not have, are sent again (rule 12).
     func adopt(
         _ cursor: Cursor, decided: Set<Identifier>, in store: inout some DeviceStore,
         using random: inout some RandomNumberGenerator

@@ -1,8 +1,9 @@
-/// The device's half for one space: seals writes, pulls the log, shows it, and pushes. Pure: time, random numbers and
-/// the store are passed.
+/// The device's half for one space: seals writes, pulls the log, shows it, and pushes. It reads no clock, random source
+/// or database of its own: the caller passes the time, random numbers and the store.
 ///
-/// Its own state is about the exchange in flight, and is lost when the process ends. All else is in the store, and each
-/// event is handled inside one transaction of it. The shell performs the effects after the commit.
+/// The properties of this value describe only the exchange in flight, and are lost when the process ends. All other
+/// state is in the store. Each event is handled inside one transaction of the store, and the shell performs the effects
+/// after the commit.
 package struct SyncDevice: Sendable {
     let policies: ConflictPolicies
     /// The largest number of transactions in a packet.
@@ -10,15 +11,15 @@ package struct SyncDevice: Sendable {
     private var phase = Phase.idle
     /// The number of the last request.
     private var exchange: Int64 = 0
-    /// The newest head of the log that the device has heard of since it pulled last.
+    /// The newest head of the log that was reported since the last pull.
     private var head: Int64 = 0
-    /// The number of times that the server rejected the packet that waits.
+    /// The number of times that the server rejected the packet that waits for its verdicts.
     private var rejections = 0
 
     /// A cycle pulls up to the head at its start, and then pushes (rule 10).
     private enum Phase {
         case idle
-        /// The head is unknown until the first page comes.
+        /// The target is unknown until the first page arrives.
         case pulling(to: Int64?)
         case pushing
     }
@@ -28,9 +29,9 @@ package struct SyncDevice: Sendable {
         case prompted
         /// The log has grown to this number.
         case poked(head: Int64)
-        /// The response to a request came.
+        /// The response to a request arrived.
         case received(SyncResponse, exchange: Int64)
-        /// No response will come to a request.
+        /// No response to a request will arrive.
         case lost(exchange: Int64)
         /// The file belongs to another device, or was copied from one (rule 12).
         case wasCopied
@@ -42,11 +43,12 @@ package struct SyncDevice: Sendable {
 
     package enum Effect: Hashable, Sendable {
         case send(SyncRequest, exchange: Int64)
-        /// A transaction was refused; the app shows it until its user has seen it.
+        /// A transaction was refused. The app shows this until its user has seen it.
         case refused(Transaction, Refusal)
-        /// The server asks for a pause. The shell handles no event before its end, by a clock that is never set.
+        /// The server asks for a pause. The shell passes no event until the pause has ended, and measures it by a
+        /// monotonic clock.
         case pause(milliseconds: Int64)
-        /// A transaction is in the log, and met a change that this device had not seen (rule 7).
+        /// A transaction is in the log, and conflicts with a change that this device had not seen (rule 7).
         case met(Transaction)
     }
 
@@ -61,7 +63,7 @@ package struct SyncDevice: Sendable {
     ) throws -> [Effect] {
         switch event {
         case .received(_, exchange), .withdrew, .wasCopied, .readmitted:
-            // Rows are shown anew, which must not hide a write of the app (rule 1).
+            // These events show rows again, which must not overwrite a captured write of the app (rule 1).
             try seal(at: now, in: &store, using: &random)
         case .prompted, .poked, .lost(exchange): break
         case .received, .lost: return []
@@ -80,7 +82,7 @@ package struct SyncDevice: Sendable {
             if case .idle = phase { phase = .pushing } else { return [] }
         case .wasCopied:
             try renumber(in: &store, using: &random)
-            // The response to a request under the former id counts no more.
+            // A response to a request under the former id is ignored.
             exchange += 1
             phase = .pulling(to: nil)
         case .readmitted:
@@ -104,7 +106,7 @@ package struct SyncDevice: Sendable {
         case .page(let page) where try isLost(page.end, in: store): try renumber(in: &store, using: &random)
         case .snapshot(let page) where try isLost(page.end, in: store): try renumber(in: &store, using: &random)
         case .page(let page):
-            // A head that the device only heard of may belong to another history.
+            // A head that was only reported may belong to another history.
             if case .pulling(let target) = phase { phase = .pulling(to: min(target ?? page.head, page.head)) }
             head = max(head, page.head)
             switch try apply(page, in: &store, using: &random) {
@@ -144,12 +146,12 @@ package struct SyncDevice: Sendable {
         return end.number < acknowledged.number || end.number == acknowledged.number && end != acknowledged
     }
 
-    /// The number of times that a server may reject a packet before its transactions go singly (rule 3).
+    /// The number of rejections after which the transactions of a packet are sent one by one (rule 3).
     private static let maximumRejections = 3
     /// The longest pause that a server may ask for: an hour, in milliseconds.
     private static let longestPause: Int64 = 3_600_000
 
-    /// Sends the next request of the cycle, or ends it.
+    /// Sends the next request of the cycle, or ends the cycle.
     private mutating func next(
         at now: Int64, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
     ) throws -> [Effect] {
@@ -166,7 +168,7 @@ package struct SyncDevice: Sendable {
         case .pushing:
             try seal(at: now, in: &store, using: &random)
             if let packet = try nextPacket(in: store) { return [send(.push(packet))] }
-            // Its own entries come by pull, too.
+            // The log entries of the device's own transactions arrive by a pull, too.
             phase = state.cursor.number < head ? .pulling(to: head) : .idle
             return if case .pulling = phase { [try pull(from: store)] } else { [] }
         }

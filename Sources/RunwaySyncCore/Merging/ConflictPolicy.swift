@@ -2,17 +2,17 @@
 ///
 /// Two changes are concurrent if neither device had seen the other's change when it wrote.
 public enum ConflictPolicy: Sendable {
-    /// The newest value wins, for each column. The default.
+    /// The newest value wins, column by column. This is the default.
     case newestPerColumn
-    /// The newest row wins; the other's values are dropped.
+    /// The newest change wins with all its values; all values of the other change are discarded.
     case wholeRow
-    /// Both stay: the change that the server receives later goes to a copy of the row.
+    /// Both changes stay: the one that the server receives later changes a copy of the row.
     case keepBoth
-    /// The newest value wins for now, and the app gets both, to ask its user.
+    /// The newest value wins, column by column, and the app receives both values, so that it can ask its user.
     case ask
 }
 
-/// The policies of the tables of an app. Both halves have the same.
+/// The policies of the tables of an app. The device and the server have the same ones.
 package struct ConflictPolicies: Sendable {
     private let tables: [String: ConflictPolicy]
 

@@ -2,7 +2,7 @@
 package struct Author: Sendable {
     package let device: Identifier
     package let time: HybridTime
-    /// The last log number that the device had seen, in the history of the rows.
+    /// The last log number that the device had seen, counted in the history to which the rows belong.
     package let basis: Int64
     /// The log number of the transaction; `Int64.max` for a preview.
     package let number: Int64
@@ -17,9 +17,9 @@ package struct Author: Sendable {
 /// The merger holds the changed rows, and reads the others from a ``RowSource`` that is passed to each function.
 package struct Merger: Sendable {
     private let policies: ConflictPolicies
-    /// The rows that were changed.
+    /// The changed rows.
     package private(set) var rows: [RowKey: Row] = [:]
-    /// Values that lost, by row.
+    /// The values that lost, for each row.
     private var losers: [RowKey: Columns<SyncValue>] = [:]
 
     package enum Outcome: Hashable, Sendable {
@@ -30,7 +30,7 @@ package struct Merger: Sendable {
 
     package init(_ policies: ConflictPolicies) { self.policies = policies }
 
-    /// Returns a row with the changes that were made so far.
+    /// Returns a row with the changes that this merger has made so far.
     package func row(_ key: RowKey, over source: some RowSource) throws -> Row { try rows[key] ?? source.row(key) }
 
     /// Whether an operation updates a life that its row never had (rule 3).
@@ -68,7 +68,8 @@ package struct Merger: Sendable {
         return .merged(isConflict: false)
     }
 
-    /// Returns the rows that a batch matches now, one more than the largest number if there are too many (rule 14).
+    /// Returns the keys of the rows that a batch matches now. If there are more than ``BatchUpdate/maximumRows``,
+    /// returns one key more than that (rule 14).
     package func keys(matching batch: BatchUpdate, over source: some RowSource) throws -> [RowKey] {
         let limit = BatchUpdate.maximumRows + 1
         let stored = try source.keys(matching: batch, limit: limit + rows.count).filter { rows[$0] == nil }
@@ -116,7 +117,7 @@ package struct Merger: Sendable {
         return .merged(isConflict: rival != nil)
     }
 
-    /// Puts a change into a copy, whose id is the same wherever it is made.
+    /// Merges a change into a copy of the row. The id of the copy is the same on every device and at the server.
     private mutating func copy(
         _ values: Columns<SyncValue>, of operation: Identifier, row: Row, key: RowKey, rival: Stamp, by author: Author,
         over source: some RowSource
@@ -144,10 +145,10 @@ package struct Merger: Sendable {
 }
 
 extension Author {
-    /// Whether the device had not seen a change that another device made.
+    /// Whether another device made a change that this device had not seen.
     fileprivate func isConcurrent(with stamp: Stamp) -> Bool { basis < stamp.number && device != stamp.device }
 
-    /// Returns the stamp of a winner. Its time is larger than the one it replaces.
+    /// Returns the stamp of a value that wins. Its time is larger than that of the stamp it replaces.
     fileprivate func stamp(_ operation: Identifier, after former: Stamp?) -> Stamp {
         Stamp(number: number, time: max(time, former?.time.next ?? time), operation: operation, device: device)
     }

@@ -1,6 +1,7 @@
-/// A row with its life and the history of its columns. An even life is a tombstone, which has no columns (rule 6).
+/// A row with its life and the history of its columns. A row with an even life is a tombstone, which has no columns
+/// (rule 6).
 package struct Row: Hashable, Sendable {
-    /// Odd if the row is there, even if it was deleted; 0 if it never was.
+    /// 0 if the row never existed, an odd number if it exists, an even number if it was deleted.
     package private(set) var life: Int64
     /// The log number of the last change.
     package private(set) var number: Int64
@@ -10,7 +11,7 @@ package struct Row: Hashable, Sendable {
         (self.life, self.number, self.columns) = (life, number, columns)
     }
 
-    /// A row that never was.
+    /// A row that never existed.
     package static let absent = Row(life: 0, number: 0, columns: [:])
 
     package var isLive: Bool { life % 2 == 1 }
@@ -46,7 +47,7 @@ extension Columns<Cell> {
 
 /// The operation that wrote a column last (rule 5).
 package struct Stamp: Hashable, Sendable {
-    /// The log number; `Int64.max` while the operation waits on its device.
+    /// The log number; `Int64.max` while the operation is only previewed on its device.
     package let number: Int64
     package let time: HybridTime
     package let operation: Identifier
@@ -63,7 +64,7 @@ package struct RowChange: Hashable, Sendable {
     package let life: Int64
     /// The changed columns, with their new stamps.
     package let columns: Columns<Cell>
-    /// Values that lost against a concurrent change, for an app that asks its user (rule 7).
+    /// Values that lost against a concurrent change, for an app that asks its user about them (rule 7).
     package let losers: Columns<SyncValue>
 
     /// An estimate of the space that the change takes, in bytes.
@@ -74,11 +75,11 @@ package struct RowChange: Hashable, Sendable {
     }
 }
 
-/// Reads rows: those of the server, or the confirmed ones of a device.
+/// Reads the rows of the server, or the confirmed rows of a device.
 package protocol RowSource {
-    /// Returns a row, or its tombstone; ``Row/absent`` if it never was.
+    /// Returns a row, or its tombstone; ``Row/absent`` if it never existed.
     func row(_ key: RowKey) throws -> Row
-    /// Returns the keys of the rows that match a batch, in their order.
+    /// Returns the keys of the rows that match a batch, sorted.
     ///
     /// - Parameter limit: The largest number of keys to return.
     func keys(matching batch: BatchUpdate, limit: Int) throws -> [RowKey]

@@ -1,7 +1,7 @@
 /// Sets columns of all rows that match, as one operation (rule 14): "all tasks before 1 October are done".
 package struct BatchUpdate: Hashable, Sendable {
     package let table: String
-    /// Conditions that all hold; every row matches if there are none.
+    /// The conditions that a row must all meet. If there are none, every row matches.
     package let conditions: [Condition]
     package let values: Columns<SyncValue>
 
@@ -26,7 +26,8 @@ package struct BatchUpdate: Hashable, Sendable {
             (self.column, self.comparison, self.constant) = (column, comparison, constant)
         }
 
-        /// Whether it holds. Equality treats ``SyncValue/null`` as a value; no order holds for it.
+        /// Whether the comparison is true for a value. ``SyncValue/null`` equals itself, and is neither less nor
+        /// greater than any value.
         func holds(for value: SyncValue) -> Bool {
             let order = value.compared(to: constant)
             let isEqual = order.map { $0 == 0 } ?? (value == constant)
@@ -41,7 +42,7 @@ package struct BatchUpdate: Hashable, Sendable {
         }
     }
 
-    /// Whether a row has a value for each condition, and all conditions hold.
+    /// Whether a row exists, has a value for each condition, and meets all conditions.
     package func matches(_ row: Row) -> Bool {
         row.isLive
             && conditions.allSatisfy { condition in

@@ -5,11 +5,11 @@ package struct LogEntry: Hashable, Sendable {
     /// A hash of this entry and all before it, so that two histories that differ have different tags (rule 12).
     package let tag: UInt64
     package let device: Identifier
-    /// The transaction, by the id of its first operation.
+    /// The id of the transaction, which is the id of its first operation.
     package let transaction: Identifier
-    /// The end of the chain of the device after the transaction.
+    /// The last operation of the transaction in the chain of its device.
     package let end: ChainEnd
-    /// The changes, in parts that fit into a page. A transaction without a change has one empty part.
+    /// The decided changes, which pages carry in parts (``LogPart``). An entry without a change has one empty part.
     package let changes: [RowChange]
 
     package init(
@@ -20,7 +20,7 @@ package struct LogEntry: Hashable, Sendable {
     }
 }
 
-/// A part of a log entry, as a page has it (rule 9).
+/// A part of a log entry that fits into a page (rule 9).
 package struct LogPart: Hashable, Sendable {
     /// The entry, with the changes of this part only.
     package let entry: LogEntry
@@ -28,12 +28,12 @@ package struct LogPart: Hashable, Sendable {
     package let offset: Int
     package let isLast: Bool
 
-    /// Cuts the changes of an entry.
+    /// Cuts a part out of an entry.
     ///
     /// - Parameters:
     ///   - offset: The number of changes to skip.
     ///   - limit: The largest number of changes to take, at least 1.
-    ///   - byteLimit: The size at which it takes no more changes. The first change may be larger.
+    ///   - byteLimit: The size in bytes at which the part takes no more changes. The first change may be larger.
     package init(_ entry: LogEntry, from offset: Int, limit: Int, byteLimit: Int = .max) {
         let changes = entry.changes.dropFirst(max(offset, 0)).prefix(limit: limit, byteLimit: byteLimit) {
             $0.byteCount
@@ -53,7 +53,8 @@ package struct Cursor: Hashable, Sendable {
     /// The tag of the entry; 0 before the first.
     package let tag: UInt64
 
-    /// Returns the place after a transaction. Its tag depends on all that the decision on it depends on.
+    /// Returns the cursor after a transaction. Its tag is a hash of everything that the decision on the transaction
+    /// depends on.
     func next(_ transaction: Identifier, from device: Identifier, at time: HybridTime) -> Cursor {
         let tag = [transaction.high, transaction.low, device.high, device.low, time.bits].reduce(tag) { hash, word in
             let mixed = (hash ^ word) &* (0xFF51_AFD7_ED55_8CCD as UInt64)

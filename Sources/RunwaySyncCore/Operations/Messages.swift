@@ -1,4 +1,3 @@
-/// A request of a device to the server.
 package enum SyncRequest: Hashable, Sendable {
     case push(Packet)
     case pull(PullRequest)
@@ -9,7 +8,7 @@ package enum SyncRequest: Hashable, Sendable {
 package struct PullRequest: Hashable, Sendable {
     package let device: Identifier
     package let cursor: Cursor
-    /// The number of changes of the next entry that the device has.
+    /// The number of changes of the next entry that the device has received already.
     package let offset: Int
 
     package init(device: Identifier, cursor: Cursor, offset: Int) {
@@ -22,9 +21,9 @@ package struct SnapshotRequest: Hashable, Sendable {
     package let device: Identifier
     /// The head of the log when the snapshot began; `nil` for the first page.
     package let start: Cursor?
-    /// The last row of the page before.
+    /// The last row of the previous page; `nil` for the first page.
     package let after: RowKey?
-    /// The transactions that wait on the device, in the request for the first page.
+    /// The transactions that the server must find in its log, in the request for the first page.
     package let pending: [Identifier]
 
     package init(device: Identifier, start: Cursor?, after: RowKey?, pending: [Identifier]) {
@@ -32,32 +31,31 @@ package struct SnapshotRequest: Hashable, Sendable {
     }
 }
 
-/// The server's response.
 package enum SyncResponse: Hashable, Sendable {
     /// The verdicts on a packet, one for each transaction, and the head of the log.
     case verdicts([Verdict], head: Int64)
     case page(LogPage)
     case snapshot(SnapshotPage)
-    /// 409: an operation before the packet is not there. Has the last one that is.
+    /// 409: operations before the packet are absent at the server. Carries the last operation that the server has.
     case gap(ChainEnd)
-    /// 409: other operations of the device have these numbers.
+    /// 409: the server has other operations of the device under the same numbers.
     case forked
     /// 410: the log before the cursor was removed.
     case horizon
     /// 410: the cursor belongs to another history of the server.
     case history
-    /// 403: the device may not see the space any more. Has the verdicts on its last packet (rule 13).
+    /// 403: the device may not see the space any more. Carries the verdicts on its last packet (rule 13).
     case revoked([Decision])
     /// 413: the request is too large.
     case tooLarge
     /// 422: the server can't read the packet.
     case invalid
-    /// 429 or 503: the device sends nothing for this many milliseconds.
+    /// 429 or 503: the device must send nothing for this many milliseconds.
     case wait(milliseconds: Int64)
 }
 
 extension SyncResponse {
-    /// Whether a server that works may send it to a push, or to a pull.
+    /// Whether a correct server may send this response to a push, or to a pull.
     func fits(push isPush: Bool) -> Bool {
         switch self {
         case .verdicts, .gap, .forked, .tooLarge, .invalid: isPush
@@ -67,7 +65,7 @@ extension SyncResponse {
     }
 }
 
-/// A verdict with its transaction.
+/// A transaction and the verdict on it.
 package struct Decision: Hashable, Sendable {
     package let transaction: Identifier
     /// The number of the first operation of the transaction.
@@ -79,12 +77,10 @@ package struct Decision: Hashable, Sendable {
     }
 }
 
-/// A page of the log.
 package struct LogPage: Hashable, Sendable {
     package let parts: [LogPart]
-    /// The head of the log.
     package let head: Int64
-    /// The last operation of the device that is known to the server.
+    /// The last operation of the device that the server has.
     package let end: ChainEnd
     /// The epoch of the server, for a device that has none.
     package let epoch: Identifier
@@ -103,9 +99,9 @@ package struct SnapshotPage: Hashable, Sendable {
     package let isLast: Bool
     /// The head of the log at this page.
     package let head: Cursor
-    /// The last operation of the device that is known to the server.
+    /// The last operation of the device that the server has.
     package let end: ChainEnd
-    /// The pending transactions of the device that had a verdict when the snapshot began.
+    /// The transactions of the request for the first page that had a verdict when the snapshot began.
     package let decided: [Identifier]
 
     package init(
@@ -116,7 +112,6 @@ package struct SnapshotPage: Hashable, Sendable {
     }
 }
 
-/// A row with its key.
 package struct KeyedRow: Hashable, Sendable {
     package let key: RowKey
     package let row: Row

@@ -1,4 +1,4 @@
-/// One change that a device made (rule 2). Its time, basis and place in the chain are those of its ``Transaction``.
+/// One change that a device made (rule 2). Its ``Transaction`` has its time, its basis and its number in the chain.
 package struct Operation: Hashable, Sendable {
     package let id: Identifier
     package let action: Action
@@ -6,32 +6,34 @@ package struct Operation: Hashable, Sendable {
     package init(id: Identifier, action: Action) { (self.id, self.action) = (id, action) }
 
     package enum Action: Hashable, Sendable {
-        /// Makes the row. It has all columns, and an odd life.
+        /// Inserts a row, with all columns and an odd life.
         case insert(RowKey, life: Int64, Columns<SyncValue>)
-        /// Changes columns of a row of this life.
+        /// Changes columns of a row that has this life.
         case update(RowKey, life: Int64, Columns<SyncValue>)
-        /// Removes the row. It has an even life.
+        /// Deletes a row, whose life becomes this even number.
         case delete(RowKey, life: Int64)
         /// Changes all rows that match.
         case batch(BatchUpdate)
-        /// Takes the place of an operation that was withdrawn, or that the server can't decode (rule 3).
+        /// Replaces an operation that was withdrawn, or that the server can't decode (rule 3).
         case void
     }
 }
 
 /// Operations that are applied together or not at all, in the chain of one device in one space.
 package struct Transaction: Hashable, Sendable {
-    /// The number of the first operation in the chain of the device, from 1. The others follow.
+    /// The number of the first operation in the chain of the device, from 1. The other operations have the numbers that
+    /// follow.
     package var number: Int64
     /// The operation before the first one in the chain; `nil` at its start.
     package var previous: Identifier?
-    /// The time of the write, read when it was captured.
+    /// The time of the write, which was read when the write was captured.
     package let time: HybridTime
     /// The last log entry that the device had applied when it sealed the transaction.
     package let basis: Basis
-    /// Whether a server acknowledged the transaction, and lost it in a restore (rule 12).
+    /// Whether a server acknowledged the transaction, and lost it when it was restored (rule 12).
     package var wasAcknowledged = false
-    /// The operations, at least one. Each is on a row of its own; a batch is the only one.
+    /// The operations, at least one. No two of them change the same row. A batch update is the only operation of its
+    /// transaction.
     package var operations: [Operation]
 
     package init(number: Int64, previous: Identifier?, time: HybridTime, basis: Basis, operations: [Operation]) {
@@ -40,18 +42,18 @@ package struct Transaction: Hashable, Sendable {
         self.operations = operations
     }
 
-    /// The id: that of the first operation. It stays the same when the device is renumbered.
+    /// The id, which is the id of the first operation. It stays the same when the device is renumbered.
     package var id: Identifier { operations[0].id }
-    /// The end of the chain after this transaction.
+    /// The last operation of this transaction in the chain.
     package var end: ChainEnd {
         ChainEnd(number: number + Int64(operations.count) - 1, operation: operations[operations.count - 1].id)
     }
-    /// Whether it was withdrawn.
+    /// Whether all operations are void.
     package var isVoid: Bool { operations.allSatisfy { $0.action == .void } }
 
     /// The largest number of operations in a transaction (rule 1).
     package static let maximumOperations = 5_000
-    /// The bound of numbers in a chain.
+    /// The number that all numbers in a chain are below.
     private static let maximumNumber: Int64 = 1 << 53
     /// The largest size of a transaction in bytes (rule 1).
     package static let maximumBytes = 4 << 20
@@ -68,7 +70,7 @@ package struct Transaction: Hashable, Sendable {
     }
 }
 
-/// The last operation of a device's chain; number 0 before the first.
+/// The last operation of a device's chain. Its number is 0 if the chain has no operation.
 package struct ChainEnd: Hashable, Sendable {
     package var number: Int64 = 0
     package var operation: Identifier?
@@ -86,7 +88,7 @@ package struct Basis: Hashable, Sendable {
     package init(epoch: Identifier, number: Int64) { (self.epoch, self.number) = (epoch, number) }
 }
 
-/// Transactions of one device that are sent together (rule 1). A packet never changes; it is sent again as it is.
+/// Transactions of one device that are sent together (rule 1). A packet never changes, also when it is sent again.
 package struct Packet: Hashable, Sendable {
     package let device: Identifier
     /// The transactions, at least one, in the order of the chain.
@@ -96,7 +98,7 @@ package struct Packet: Hashable, Sendable {
         (self.device, self.transactions) = (device, transactions)
     }
 
-    /// Whether each transaction follows the one before it, and each has the form that its actions promise.
+    /// Whether each transaction follows the previous one in the chain, and has the form that its actions require.
     package var isValid: Bool {
         zip(transactions, transactions.dropFirst()).allSatisfy { former, latter in
             latter.number == former.end.number + 1 && latter.previous == former.end.operation

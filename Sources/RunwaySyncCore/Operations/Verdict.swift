@@ -1,13 +1,13 @@
-/// The server's decision on one transaction (rule 3). Each number is one of the log; a device shows the transaction
-/// until its cursor reaches it.
+/// The server's decision on one transaction (rule 3). Each number is a log number. A device shows a transaction that
+/// was not refused on top of its confirmed rows until its cursor reaches the number.
 package enum Verdict: Hashable, Sendable {
-    /// It is in the log.
+    /// The transaction is in the log.
     case applied(Int64)
-    /// It is in the log, and met a change that its device had not seen.
+    /// The transaction is in the log, and conflicts with a change that its device had not seen.
     case conflict(Int64)
-    /// All its rows have newer lives. The number is the head of the log at the decision.
+    /// All rows of the transaction have newer lives. The number is the head of the log at the decision.
     case superseded(head: Int64)
-    /// It changed nothing, and never will. The number is the head of the log at the decision.
+    /// The transaction changed nothing, and never will. The number is the head of the log at the decision.
     case refused(Refusal, head: Int64)
 
     package var number: Int64 {
@@ -30,21 +30,21 @@ package enum Verdict: Hashable, Sendable {
     }
 }
 
-/// The reason for which the server refused a transaction.
+/// The reason why the server refused a transaction.
 package struct Refusal: Hashable, Sendable {
     package let name: String
 
-    /// It updates a row, or a life of a row, that the server never had.
+    /// The transaction updates a row, or a life of a row, that the server never had.
     package static let absent = Refusal(name: "absent")
-    /// The server's rule does not let the device make this change.
+    /// A rule of the server forbids the device to make this change.
     package static let forbidden = Refusal(name: "forbidden")
     /// A batch matches more than 10,000 rows.
     package static let tooMany = Refusal(name: "tooMany")
     /// The transaction does not fit into a request.
     package static let tooLarge = Refusal(name: "tooLarge")
-    /// The user withdrew it, and it had not arrived.
+    /// The user withdrew the transaction before it arrived.
     package static let void = Refusal(name: "void")
-    /// The server can't read it.
+    /// The server can't read the transaction.
     package static let unreadable = Refusal(name: "unreadable")
     /// The device lost its right to the space before it sent the transaction.
     package static let revoked = Refusal(name: "revoked")

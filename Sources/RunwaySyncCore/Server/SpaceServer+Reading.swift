@@ -1,5 +1,5 @@
 extension SpaceServer {
-    /// Returns the log after a cursor, or why it can't be read from there.
+    /// Returns the log after a cursor, or the reason why it can't be read from there.
     func pull(_ request: PullRequest, in store: some SpaceStore) throws -> SyncResponse {
         let (history, record) = (try store.history, try store.device(request.device) ?? DeviceRecord())
         if record.isClosed { return .revoked(record.lastPacket) }
@@ -18,7 +18,8 @@ extension SpaceServer {
         return .page(LogPage(parts: parts, head: history.head.number, end: record.end, epoch: history.epoch))
     }
 
-    /// Finds a cursor of another history, and one before the horizon (rule 12).
+    /// Returns the response to a cursor of another history, or to a cursor before the horizon; `nil` for a valid cursor
+    /// (rule 12).
     private func check(_ cursor: Cursor, _ history: History, in store: some SpaceStore) throws -> SyncResponse? {
         if cursor.epoch != history.epoch || cursor.number > history.head.number { return .history }
         if cursor.number < history.horizon.number { return .horizon }

@@ -1,11 +1,12 @@
-/// The server's half for one space: decides on packets, and returns pages. Pure: the store and the time are passed.
+/// The server's half for one space: decides on packets, and returns pages. The caller passes the store and the time.
 package struct SpaceServer: Sendable {
     private let policies: ConflictPolicies
-    /// Whether a device may make a change. Asked for each operation, after the lock of the counter (rule 13).
+    /// Whether a device may make a change. Called for each operation, after the counter row of the space was locked
+    /// (rule 13).
     private let mayWrite: @Sendable (Identifier, Operation.Action) -> Bool
     /// The largest number of changes or rows in a page.
     package var pageLimit = 1_000
-    /// The size at which a page takes no more changes or rows, in bytes.
+    /// The size in bytes at which a page takes no more changes or rows.
     static let pageBytes = 1 << 20
 
     package init(
@@ -29,7 +30,7 @@ package struct SpaceServer: Sendable {
         }
     }
 
-    /// Checks the place of a packet in the chain of its device (rule 4), and decides on its transactions.
+    /// Checks that a packet continues the chain of its device (rule 4), and decides on its transactions.
     private func push(_ packet: Packet, at now: Int64, in store: inout some SpaceStore) throws -> SyncResponse {
         guard packet.isValid else { return .invalid }
         let first = packet.transactions[0]
@@ -56,7 +57,7 @@ package struct SpaceServer: Sendable {
         return .verdicts(record.lastPacket.map(\.verdict), head: try store.history.head.number)
     }
 
-    /// Decides on a transaction once: a known one has its first verdict for ever (rules 3 and 12).
+    /// Decides on a transaction. If the transaction has a verdict already, returns that verdict (rules 3 and 12).
     private func decide(
         _ transaction: Transaction, from device: Identifier, time: HybridTime, in store: inout some SpaceStore
     ) throws -> Verdict {
@@ -107,7 +108,7 @@ package struct SpaceServer: Sendable {
         return nil
     }
 
-    /// Merges operations whose row has come back with this transaction (rule 12).
+    /// Merges operations that waited for a life of their row, if this transaction inserts that life (rule 12).
     private func mergeWaiting(
         _ merger: inout Merger, at number: Int64, _ history: History, in store: inout some SpaceStore
     ) throws {

@@ -6,7 +6,7 @@ package protocol SpaceStore: RowSource {
     /// The epochs, the head and the horizon of the log.
     var history: History { get throws }
     mutating func setHistory(_ history: History) throws
-    /// Returns what the server knows of a device in this space; `nil` before its first packet.
+    /// Returns the server's record of a device in this space; `nil` before its first packet.
     func device(_ id: Identifier) throws -> DeviceRecord?
     mutating func setDevice(_ id: Identifier, _ record: DeviceRecord) throws
     /// Returns the verdict on a transaction. Verdicts are never removed (rule 12).
@@ -18,7 +18,7 @@ package protocol SpaceStore: RowSource {
     /// Returns an entry of the log; `nil` before the horizon and past the head.
     func entry(_ number: Int64) throws -> LogEntry?
     mutating func append(_ entry: LogEntry) throws
-    /// Returns the operations that wait beside a row until a life of it comes back (rule 12).
+    /// Returns the operations that wait until a life of their row is inserted again (rule 12).
     func waiting(beside key: RowKey) throws -> [WaitingOperation]
     mutating func setWaiting(beside key: RowKey, _ operations: [WaitingOperation]) throws
 }
@@ -27,7 +27,7 @@ package protocol SpaceStore: RowSource {
 package struct History: Hashable, Sendable {
     /// The newest epoch.
     package var epoch: Identifier
-    /// The earlier epochs, oldest first, each with the number of its last entry that the next one has, too.
+    /// The earlier epochs, oldest first. Each has the number of its last entry that the next epoch also has.
     package var earlier: [Basis] = []
     /// The newest entry.
     package var head: Cursor
@@ -40,7 +40,8 @@ package struct History: Hashable, Sendable {
         horizon = head
     }
 
-    /// Begins a new epoch after a restore: the head is the last entry of the earlier one that is still there (rule 12).
+    /// Begins a new epoch after a restore. Its head is the last entry of the former epoch that the restore has left
+    /// (rule 12).
     package mutating func begin(_ new: Identifier) {
         earlier.append(Basis(epoch: epoch, number: head.number))
         epoch = new
@@ -48,7 +49,7 @@ package struct History: Hashable, Sendable {
         horizon = Cursor(epoch: new, number: horizon.number, tag: horizon.tag)
     }
 
-    /// Returns the number up to which a basis covers this history; 0 for the basis of an unknown epoch.
+    /// Returns the last log number of this history that a basis covers; 0 for a basis of an unknown epoch.
     func covered(by basis: Basis) -> Int64 {
         if basis.epoch == epoch { return basis.number }
         guard let index = earlier.firstIndex(where: { $0.epoch == basis.epoch }) else { return 0 }
@@ -56,21 +57,21 @@ package struct History: Hashable, Sendable {
     }
 }
 
-/// Facts about one device in one space at the server.
+/// The server's record of one device in one space.
 package struct DeviceRecord: Hashable, Sendable {
-    /// The last operation of its chain.
+    /// The last operation in the chain of the device.
     package var end = ChainEnd()
-    /// The largest time under which one of its operations is stored.
+    /// The largest time under which an operation of the device is stored.
     package var time = HybridTime.zero
-    /// The transactions of its last packet, with their verdicts (rule 3).
+    /// The decisions on the transactions of the device's last packet (rule 3).
     package var lastPacket: [Decision] = []
-    /// Whether it lost its right to the space. It never gets it back under this id (rule 13).
+    /// Whether the device lost its right to the space. It never regains the right under this id (rule 13).
     package var isClosed = false
 
     package init() {}
 }
 
-/// An operation that was acknowledged before a restore, and whose row has not come back yet.
+/// An operation that was acknowledged before a restore of the server, and whose row was not inserted again yet.
 package struct WaitingOperation: Hashable, Sendable {
     package let operation: Operation
     package let device: Identifier

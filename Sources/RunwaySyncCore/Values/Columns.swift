@@ -1,4 +1,4 @@
-/// A map from the names of columns, ordered by name, so that it has one order on every device.
+/// A map from names of columns to values, ordered by name, so that the order is the same on every device.
 package struct Columns<Value> {
     private var pairs: [(name: String, value: Value)] = []
 

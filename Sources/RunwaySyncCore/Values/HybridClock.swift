@@ -4,7 +4,8 @@
 package struct HybridTime: Hashable, Comparable, Sendable {
     package let bits: UInt64
 
-    /// Makes the first time of a millisecond. Times before 1970 count as 1970, later ones than the year 6429 as that.
+    /// Makes the first time of a millisecond. Times before 1970 become 1970, and times after the year 6429 become the
+    /// limit in that year.
     package init(milliseconds: Int64) { bits = UInt64(min(max(milliseconds, 0), 1 << 47)) << 16 }
 
     private init(bits: UInt64) { self.bits = bits }
@@ -19,7 +20,8 @@ package struct HybridTime: Hashable, Comparable, Sendable {
     package static func < (left: Self, right: Self) -> Bool { left.bits < right.bits }
 }
 
-/// The clock of one device: each time is larger than all that it returned or received (rule 8). It never refuses.
+/// The clock of one device. Each time is larger than all times that the clock returned or received before (rule 8). It
+/// accepts every received time.
 package struct HybridClock: Hashable, Sendable {
     package private(set) var last = HybridTime.zero
 
@@ -36,11 +38,11 @@ package struct HybridClock: Hashable, Sendable {
     /// Advances past a time of another device.
     package mutating func receive(_ time: HybridTime) { last = max(last, time) }
 
-    /// The span by which a device may be ahead of the server, in milliseconds.
+    /// The largest span by which a time may be ahead of the server's clock, in milliseconds.
     package static let maximumLead: Int64 = 60_000
 
-    /// Returns the time under which the server stores an operation: at most a minute ahead of the server, and larger
-    /// than the former time of that device, so that its operations stay in order.
+    /// Returns the time under which the server stores an operation. It is at most a minute ahead of the server, but
+    /// always larger than `former`, the last time of that device, so that the device's operations stay in order.
     package static func clamp(_ time: HybridTime, after former: HybridTime, at milliseconds: Int64) -> HybridTime {
         max(min(time, HybridTime(milliseconds: milliseconds + maximumLead)), former.next)
     }

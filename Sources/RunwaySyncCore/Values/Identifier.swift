@@ -1,4 +1,4 @@
-/// A UUID without Foundation: of a row, an operation, a device or an epoch. Ordered by its bytes.
+/// A UUID, without Foundation. It identifies a row, an operation, a device or an epoch. Ids are ordered by their bytes.
 package struct Identifier: Hashable, Comparable, Sendable {
     /// The first eight bytes.
     package let high: UInt64
@@ -17,13 +17,12 @@ package struct Identifier: Hashable, Comparable, Sendable {
         return Identifier(high: time << 16 | random.next() >> 52, low: random.next()).marked(version: 7)
     }
 
-    /// Makes the UUID of version 5 of a name (RFC 9562 §5.5): equal for equal names on every device.
+    /// Makes the UUID of version 5 for a name (RFC 9562 §5.5). Equal names have equal UUIDs on every device.
     package static func version5(of name: [UInt8], in namespace: Identifier) -> Identifier {
         let digest = SHA1.hash(namespace.bytes + name)
         return Identifier(bytes: digest.prefix(16)).marked(version: 5)
     }
 
-    /// The 16 bytes.
     package var bytes: [UInt8] {
         [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
     }
@@ -64,7 +63,7 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
     }
 }
 
-/// SHA-1, which UUIDs of version 5 are defined with. Protects nothing.
+/// SHA-1, as version 5 of UUIDs requires. It protects nothing here.
 private enum SHA1 {
     static func hash(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]

@@ -1,12 +1,12 @@
-/// The place of a row in a list that its user orders (rule 16). Ranks sort as text, byte by byte; rows with equal ranks
-/// sort by id.
+/// The position of a row in a list that its user orders (rule 16). Ranks sort as text, byte by byte; rows with equal
+/// ranks sort by id.
 ///
 /// ```swift
 /// task.rank = Rank.between(above?.rank, below?.rank, using: &random)
 /// ```
 ///
-/// A row is moved by a change of its rank only. Three random characters at the end make it unlikely that two devices
-/// choose the same rank for two rows.
+/// Moving a row changes only its rank. Three random characters at the end make it unlikely that two devices choose the
+/// same rank for two rows.
 public struct Rank: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The text to store: digits and letters of ASCII, at least four.
     public let description: String
@@ -26,13 +26,13 @@ public struct Rank: Hashable, Comparable, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - lower: The rank of the row above; `nil` for the start of the list.
-    ///   - upper: The rank of the row below; `nil` for the end of the list. If it is not larger than `lower`, the new
-    ///     rank is only larger than `lower`.
-    ///   - random: The source of the three characters.
+    ///   - upper: The rank of the row below; `nil` for the end of the list. If it is not larger than `lower`, it is
+    ///     ignored.
+    ///   - random: The source of the three random characters at the end.
     public static func between(_ lower: Rank?, _ upper: Rank?, using random: inout some RandomNumberGenerator) -> Rank {
         let low = lower?.fraction ?? []
         let high = upper.flatMap { upper in lower.map { $0 < upper } ?? true ? upper.fraction : nil }
-        // A list that only grows at one end has short ranks for millions of rows.
+        // If a list grows at one end only, its ranks stay short for millions of rows.
         let next = high == nil ? step(from: low, by: 1) : low.isEmpty ? step(from: high ?? [], by: -1) : nil
         let end: [Int] = [
             .random(in: 0..<digits.count, using: &random), .random(in: 0..<digits.count, using: &random),
@@ -41,7 +41,7 @@ public struct Rank: Hashable, Comparable, Sendable, CustomStringConvertible {
         return Rank((next ?? middle(of: low, and: high)) + end)
     }
 
-    /// Returns the neighbour of a fraction by its first four digits; `nil` if there is none.
+    /// Returns the next or the previous fraction of four digits; `nil` if there is none.
     private static func step(from fraction: [Int], by offset: Int) -> [Int]? {
         guard fraction.count > 3 else { return nil }
         var place = fraction.prefix(4).reduce(0) { $0 * digits.count + $1 } + offset
@@ -53,7 +53,7 @@ public struct Rank: Hashable, Comparable, Sendable, CustomStringConvertible {
         return place == 0 && !step.contains { $0 < 0 } && step != [0, 0, 0, 0] ? step : nil
     }
 
-    /// Returns the shortest fraction between two others that halves the digit in which they differ.
+    /// Returns the shortest fraction between two others, which halves the first digit in which they differ.
     private static func middle(of low: [Int], and high: [Int]?) -> [Int] {
         var middle: [Int] = []
         var isBounded = high != nil

@@ -1,16 +1,16 @@
 /// A value of a column, as it is stored.
 ///
-/// A column that an operation does not name is absent, which differs from ``null``. Dates, calendar days and UUIDs are
-/// text or bytes, as their table stores them.
+/// A column that an operation does not name is absent, which is not the same as ``null``. Dates, calendar days and
+/// UUIDs are text or bytes, as their table stores them.
 package enum SyncValue: Hashable, Sendable {
     case null
     case integer(Int64)
-    /// A number other than NaN, infinities among them.
+    /// A number other than NaN. Infinities are valid.
     case real(Double)
     case text(String)
     case bytes([UInt8])
 
-    /// Whether the value may be written: NaN may not, since it does not equal itself (rule 2).
+    /// Whether the value may be written. NaN is invalid, since it does not equal itself (rule 2).
     package var isValid: Bool {
         if case .real(let number) = self { !number.isNaN } else { true }
     }

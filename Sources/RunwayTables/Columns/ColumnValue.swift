@@ -4,15 +4,16 @@ public import GRDB
 /// A value that a column can hold.
 ///
 /// Integers, floating-point numbers, text, `Data`, `Bool`, `Date`, `UUID` and `URL` conform. A raw-representable type
-/// is stored as its raw value, and a `Codable` type as JSON. Both only have to name the protocol:
+/// is stored as its raw value, and a `Codable` type as JSON. Such a type only has to declare the conformance:
 ///
 /// ```swift
 /// enum Priority: Int, ColumnValue { case low, high }
 /// struct Address: Codable, ColumnValue { var street: String, city: String }
 /// ```
 ///
-/// A column that may be NULL has an optional type, `Column<Date?>`. A value is either equal when it is read back, or
-/// refused when it is written. GRDB's own conversions, for example, lose the end of a text with a NUL.
+/// A column that may be NULL has an optional type, `Column<Date?>`. A value that is read back equals the value that was
+/// written, except that dates are rounded to milliseconds. Any other value that would change is refused when it is
+/// written. GRDB's own conversions, for example, lose the end of a text with a NUL.
 public protocol ColumnValue: Sendable {
     /// The type of the column in SQL.
     static var columnType: Database.ColumnType { get }
@@ -20,7 +21,7 @@ public protocol ColumnValue: Sendable {
     /// The value in the file; `nil` if it can't be stored without loss.
     var storedValue: DatabaseValue? { get }
 
-    /// Returns the value that a stored value stands for; `nil` if the stored value is of another type.
+    /// Returns the value that a stored value represents; `nil` if the stored value is of another type.
     static func value(of stored: DatabaseValue) -> Self?
 }
 
@@ -41,7 +42,7 @@ extension Float: ColumnValue {}
 extension Bool: ColumnValue {
     /// INTEGER, 0 or 1.
     public static var columnType: Database.ColumnType { .integer }
-    /// The value.
+    /// 0 or 1.
     public var storedValue: DatabaseValue? { databaseValue }
     /// Returns the value; `nil` if it is no integer.
     public static func value(of stored: DatabaseValue) -> Bool? { fromDatabaseValue(stored) }
@@ -50,7 +51,7 @@ extension Bool: ColumnValue {
 extension String: ColumnValue {
     /// TEXT in UTF-8.
     public static var columnType: Database.ColumnType { .text }
-    /// The text, unless it contains a NUL, at which many readers of SQLite stop.
+    /// The text; `nil` if it contains a NUL, at which many readers of SQLite stop.
     public var storedValue: DatabaseValue? { utf8.contains(0) ? nil : databaseValue }
     /// Returns the text; `nil` if it is of another type.
     public static func value(of stored: DatabaseValue) -> String? { fromDatabaseValue(stored) }
@@ -70,7 +71,7 @@ extension UUID: ColumnValue {
     public static var columnType: Database.ColumnType { .blob }
     /// The bytes.
     public var storedValue: DatabaseValue? { databaseValue }
-    /// Returns the id, also one that is stored as text.
+    /// Returns the id. It may be stored as bytes or as text.
     public static func value(of stored: DatabaseValue) -> UUID? { fromDatabaseValue(stored) }
 }
 
@@ -78,7 +79,7 @@ extension URL: ColumnValue {
     /// TEXT, the absolute URL.
     public static var columnType: Database.ColumnType { .text }
 
-    /// The absolute URL, unless Foundation would read another one from it.
+    /// The absolute URL; `nil` if Foundation would read another URL from its text.
     public var storedValue: DatabaseValue? {
         let text = absoluteString
         return URL(string: text)?.absoluteString == text ? text.storedValue : nil
@@ -95,7 +96,7 @@ extension Date: ColumnValue {
     /// The date, rounded to milliseconds; `nil` outside the years 0 to 9999.
     public var storedValue: DatabaseValue? { UTCText(self)?.text.databaseValue }
 
-    /// Returns the date. It may also be one that another library wrote, as a text of SQLite or in seconds since 1970.
+    /// Returns the date. Dates that another library wrote are read, too: as a text of SQLite, or in seconds since 1970.
     public static func value(of stored: DatabaseValue) -> Date? {
         if case .string(let text) = stored.storage, let date = UTCText(text)?.date { return date }
         return fromDatabaseValue(stored)
@@ -125,7 +126,7 @@ extension ColumnValue where Self: Codable {
         return (try? encoder.encode(self)).flatMap { String(decoding: $0, as: UTF8.self).storedValue }
     }
 
-    /// Returns the value of JSON; `nil` if it does not have its form.
+    /// Returns the value that the JSON encodes; `nil` if it can't be decoded.
     public static func value(of stored: DatabaseValue) -> Self? {
         guard case .string(let text) = stored.storage else { return nil }
         return try? JSONDecoder().decode(Self.self, from: Data(text.utf8))
@@ -147,7 +148,7 @@ extension ColumnValue where Self: Codable & RawRepresentable, RawValue: ColumnVa
 extension ColumnValue where Self: Codable & FixedWidthInteger & DatabaseValueConvertible {
     /// Integers are INTEGER.
     public static var columnType: Database.ColumnType { .integer }
-    /// The value, unless it is larger than the largest integer of SQLite, 2^63 - 1.
+    /// The value; `nil` if it is larger than 2^63 - 1, the largest integer of SQLite.
     public var storedValue: DatabaseValue? { Int64(exactly: self)?.databaseValue }
     /// Returns the value; `nil` if it does not fit into the type.
     public static func value(of stored: DatabaseValue) -> Self? { fromDatabaseValue(stored) }
@@ -156,7 +157,7 @@ extension ColumnValue where Self: Codable & FixedWidthInteger & DatabaseValueCon
 extension ColumnValue where Self: Codable & BinaryFloatingPoint & DatabaseValueConvertible {
     /// Floating-point numbers are REAL.
     public static var columnType: Database.ColumnType { .real }
-    /// The value, unless it is no number: SQLite would store NULL.
+    /// The value; `nil` for NaN, for which SQLite would store NULL.
     public var storedValue: DatabaseValue? { isNaN ? nil : databaseValue }
     /// Returns the value; `nil` if it is of another type.
     public static func value(of stored: DatabaseValue) -> Self? { fromDatabaseValue(stored) }

@@ -7,7 +7,7 @@ import RunwayJSON
 /// static let note = Column<Secret<String>>("note")
 /// ```
 ///
-/// A secret column can't be compared or sorted by: this does not compile, since the file has no text to compare with. A
+/// A condition on a secret column, or an order by one, does not compile, since the file has only the sealed value. A
 /// store with such a column needs a sealing (``RecordStore/Options/sealing``).
 public struct Secret<Value: ColumnValue>: ColumnValue {
     /// The value in clear text.
@@ -21,7 +21,7 @@ public struct Secret<Value: ColumnValue>: ColumnValue {
     /// The value in clear text, before it is sealed; `nil` if it can't be stored without loss.
     public var storedValue: DatabaseValue? { value.storedValue }
 
-    /// Returns the secret whose stored value was opened.
+    /// Returns the secret of a value that was opened.
     public static func value(of stored: DatabaseValue) -> Secret? { Value.value(of: stored).map { Secret($0) } }
 }
 
@@ -34,6 +34,6 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Recognises the type ``Secret`` whatever its value is.
+/// Identifies ``Secret`` types, whatever the type of their value.
 protocol SecretValue {}
 extension Secret: SecretValue {}

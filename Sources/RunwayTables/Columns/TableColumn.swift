@@ -49,7 +49,7 @@ struct ColumnFacts: Sendable {
     let isFile: Bool
     /// The value of a row that is inserted without one.
     let defaultValue: DatabaseValue?
-    /// Whether a value of the file is one of the column's type.
+    /// Whether a value in the file can be read as the column's type.
     let isReadable: @Sendable (DatabaseValue) -> Bool
     /// Whether a value other than NULL may be written; `nil` if all may.
     let isValid: (@Sendable (DatabaseValue) -> Bool)?

@@ -2,8 +2,8 @@ import GRDB
 
 /// Counts in the database how many rows name each file.
 ///
-/// Triggers count in the transaction of the change, whoever writes: this store, another process, SQL of the app's own,
-/// or an older build that does not know the column.
+/// Triggers count in the transaction of each change, whichever program writes: this store, another process, SQL of the
+/// app's own, or an older build that does not know the column.
 enum FileCounts {
     private static let tableName = "runway_file"
     private static let triggerPrefix = "runway_file_"
@@ -20,7 +20,7 @@ enum FileCounts {
         }
     }
 
-    /// Whether one of these tables, or another table of the file, has files.
+    /// Whether one of these tables has a column of files, or the database has counts already.
     static func areUsed(by layouts: [TableLayout], in database: Database) throws -> Bool {
         try layouts.contains { $0.columns.contains(where: \.isFile) } || database.tableExists(tableName)
     }
@@ -42,7 +42,9 @@ enum FileCounts {
         if !absent.isEmpty { try count(absent + counted, in: database) }
     }
 
-    /// Runs statements that change the schema, which may not name a column of a trigger, and counts anew afterwards.
+    /// Runs statements that change the schema, without the triggers, and then counts again and creates the triggers.
+    ///
+    /// SQLite refuses to drop a column that a trigger names.
     static func pausing(in database: Database, _ change: () throws -> Void) throws {
         let counted = try countedColumns(in: database)
         for name in try triggerNames(in: database) {
@@ -61,13 +63,13 @@ enum FileCounts {
         try String.fetchSet(database, sql: "SELECT name FROM \(tableName) WHERE count > 0")
     }
 
-    /// Returns the names that rows had, and no row has now.
+    /// Returns names that rows had before, and that no row has now.
     static func unnamed(limit: Int, in database: Database) throws -> [String] {
         let sql = "SELECT name FROM \(tableName) WHERE count < 1 LIMIT ?"
         return try String.fetchAll(try database.cachedStatement(sql: sql), arguments: [limit])
     }
 
-    /// Removes a name that no row has.
+    /// Removes the count of a name that no row has.
     static func forget(_ name: String, in database: Database) throws {
         try database.execute(sql: "DELETE FROM \(tableName) WHERE name = ? AND count < 1", arguments: [name])
     }
@@ -86,11 +88,11 @@ enum FileCounts {
         }.filter { names.contains($0.triggerName("insert")) }
     }
 
-    /// Creates the triggers of those columns that exist, and counts from the rows.
+    /// Creates the triggers of the columns that exist, and counts the rows that name each file.
     private static func count(_ columns: [Counted], in database: Database) throws {
         try database.execute(sql: "DELETE FROM \(tableName)")
         for column in columns where try database.tableExists(column.table) {
-            // The name as the file has it, by which the triggers are found again.
+            // Takes the name as it is spelled in the file, by which the triggers are found again.
             let found = try database.columns(in: column.table).map { Counted(table: column.table, column: $0.name) }
             guard let column = found.first(where: { $0.isSame(as: column) }) else { continue }
             let (table, name) = (column.table.quotedDatabaseIdentifier, column.column.quotedDatabaseIdentifier)
@@ -106,7 +108,7 @@ enum FileCounts {
     private static func createTriggers(
         of column: Counted, _ table: String, _ name: String, in database: Database
     ) throws {
-        // Without ON CONFLICT, in whose place SQLite takes that of the statement that fires the trigger.
+        // Not with ON CONFLICT: SQLite would use the conflict clause of the statement that fires the trigger instead.
         let adding = """
             INSERT INTO \(tableName) SELECT NEW.\(name), 0
                 WHERE typeof(NEW.\(name)) = 'text' AND NOT EXISTS (SELECT 1 FROM \(tableName) WHERE name = NEW.\(name));

@@ -7,17 +7,19 @@ import Synchronization
 
 /// The files of one store, in a folder beside the database.
 ///
-/// Files are removed only in write transactions, so that no row begins to name one meanwhile. A file that no row has
-/// named yet is safe while its store is open: each store shares the lock of the folder, which a sweep needs for itself.
+/// Files are removed only in write transactions, so that no row can begin to name a file while it is removed. A file
+/// that no row names yet is safe while its store is open: each store holds a shared lock of the folder, and a sweep
+/// needs the exclusive lock.
 final class FileFolder: Sendable {
     private struct State {
         /// Whether a table of the file has a column of files.
         var isUsed = false
-        /// The open lock of the folder; `nil` if the store was closed, or only reads.
+        /// The handle that holds the lock of the folder; `nil` if the store was closed, or is read only.
         var lock: FileHandle?
     }
 
-    /// The age in seconds from which a file is swept in a container where nothing is locked (``AppGroup``).
+    /// The age in seconds from which a sweep removes a file in the container of an app group, where the folder can't be
+    /// locked (``AppGroup``).
     private static let sweptAge: TimeInterval = 86400
 
     private let url: URL
@@ -30,8 +32,8 @@ final class FileFolder: Sendable {
         (url, self.database, self.options) = (StoreFiles.filesFolder(of: database), database, options)
     }
 
-    /// Creates the folder, the counts and the triggers that are absent, and removes what no row names. Does nothing if
-    /// no table has files.
+    /// Creates the folder, the counts and the triggers that are absent, and removes the files that no row names. Does
+    /// nothing if no table has files.
     ///
     /// - Parameters:
     ///   - layouts: The declared tables. The file may have others.
@@ -55,15 +57,15 @@ final class FileFolder: Sendable {
             if flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 {
                 try sweep(in: database)
             }
-            // Only a transaction has the lock for itself. So this waits for nobody but a process that is being killed,
-            // and whose lock of the database was released first.
+            // Every store takes the exclusive lock only inside a write transaction, as here. So this waits only for a
+            // process that is being killed, if its lock of the database was released before this one.
             while flock(handle.fileDescriptor, LOCK_SH) != 0, errno == EINTR {}
         }
         state.withLock { $0.lock = handle }
         while try queue.writeMakingRoom({ try removeUnnamed(in: $0) }) > 0 {}
     }
 
-    /// Lets other stores sweep.
+    /// Releases the lock of the folder, so that another store can sweep.
     func close() { state.withLock { $0.lock = nil } }
 
     /// - Throws: ``TableError/Kind/rejected`` if no table has files.
@@ -72,7 +74,7 @@ final class FileFolder: Sendable {
         throw TableError(.rejected, "No table of \(database.lastPathComponent) has a column of files.")
     }
 
-    /// Runs an operation that may wait for the disk, and states its errors as errors of the file of records.
+    /// Runs an operation that may wait for the disk, and throws its errors as ``TableError``.
     func run<Value: Sendable>(_ operation: @escaping @Sendable (FileFolder) throws -> Value) async throws -> Value {
         try await RecordStore.inBackground { [self] in try TableError.of(database) { try operation(self) } }
     }
@@ -101,7 +103,7 @@ final class FileFolder: Sendable {
             throw TableError(.rejected, "Only a plain file can be stored.")
         }
         let file = StoredFile(id: id, byteCount: byteCount)
-        // A file that was moved here may be open to others.
+        // A file that was moved here may have a mode that lets other users read it.
         guard fchmod(handle.fileDescriptor, 0o600) == 0 else { throw Self.systemError() }
         try StorageFolder.protect([URL(fileURLWithPath: draft)], isBackedUp: options.isBackedUp)
         if options.survivesPowerLoss { try Self.sync(handle) }
@@ -125,8 +127,9 @@ final class FileFolder: Sendable {
         TableError(.fileUnreadable, "A stored file of \(database.lastPathComponent) is absent, or damaged.")
     }
 
-    /// - Parameter database: A database whose rows may name a lost file: such a name is accepted. The default is none.
-    /// - Throws: ``TableError/Kind/rejected`` if a row names a file that is not here.
+    /// - Parameter database: A database whose rows may name a lost file, which is then accepted. The default is none.
+    /// - Throws: ``TableError/Kind/rejected`` if the row names a file that is absent from the folder, unless a row of
+    ///   `database` names it already.
     func check(_ row: RowValues, in database: Database? = nil) throws {
         for (position, column) in row.layout.columns.enumerated() where column.isFile {
             guard let value = row.slots[position].stored, let file = StoredFile.value(of: value) else { continue }
@@ -136,27 +139,31 @@ final class FileFolder: Sendable {
         }
     }
 
-    /// Whether a transaction leaves a name that no row has.
+    /// Whether a transaction leaves a file that rows have named, and that no row names now.
     func hasUnnamed(in database: Database) throws -> Bool {
         try state.withLock { $0.isUsed } && !FileCounts.unnamed(limit: 1, in: database).isEmpty
     }
 
-    /// Removes a file, unless a row names it. Returns whether one does.
+    /// Removes a file, unless a row names it.
+    ///
+    /// - Returns: Whether the file stays.
     func removeUnlessNamed(_ file: StoredFile, in database: Database) throws -> Bool {
         if try FileCounts.isNamed(file, in: database) || StoreFiles.hasStagedRows(self.database) { return true }
         unlink(path(file.name))
         return false
     }
 
-    /// Removes at most 500 files that rows have named, and none does now. Returns how many.
+    /// Removes at most 500 files that rows have named, and that no row names now.
+    ///
+    /// - Returns: The number of names that were processed.
     func removeUnnamed(in database: Database) throws -> Int {
         let names = try FileCounts.unnamed(limit: 500, in: database)
         if names.isEmpty || StoreFiles.hasStagedRows(self.database) { return 0 }
-        // If the power fails, the commit that has left them without a row must not be lost.
+        // After a power loss, the commit that left the files without a row must still be there.
         if !options.survivesPowerLoss { try Self.sync(Self.open(self.database.path + "-wal", O_RDONLY)) }
         var count = 0
         for name in names {
-            // A text that is no name of a file stands for none.
+            // A text that is not the name of a stored file has no file to remove.
             if let file = StoredFile(name: name), unlink(path(file.name)) != 0, errno != ENOENT { continue }
             try FileCounts.forget(name, in: database)
             count += 1
@@ -164,9 +171,10 @@ final class FileFolder: Sendable {
         return count
     }
 
-    /// Removes the files that no row names, of drafts and transactions that a kill has ended. Others' are not touched.
+    /// Removes the files that no row names: those of drafts and transactions that a kill ended. Other files in the
+    /// folder stay.
     ///
-    /// - Parameter limit: The start of the ids from which files stay. The default is after all.
+    /// - Parameter limit: Files whose name is not smaller than this text stay. The default is larger than every name.
     private func sweep(in database: Database, before limit: String = "g") throws {
         if StoreFiles.hasStagedRows(self.database) { return }
         let named = try FileCounts.named(in: database)
@@ -184,7 +192,7 @@ final class FileFolder: Sendable {
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// Returns the size of a plain file; `nil` if there is none at the path, or something else, such as a link.
+    /// Returns the size of a plain file; `nil` if the path has no file, or something else, such as a link.
     static func byteCount(at path: String) -> Int? {
         let values = try? URL(fileURLWithPath: path).resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
         return values?.isRegularFile == true ? values?.fileSize : nil
@@ -192,10 +200,10 @@ final class FileFolder: Sendable {
 
     private static func sync(_ handle: FileHandle) throws {
         #if canImport(Darwin)
-            // `fsync` there leaves the bytes in the drive's own memory.
+            // On Apple's systems, `fsync` leaves the bytes in the drive's own cache.
             if fcntl(handle.fileDescriptor, F_FULLFSYNC) == 0 { return }
         #endif
-        // Some file systems have it for files only, and not for folders.
+        // Some file systems synchronise files only, and not folders.
         guard fsync(handle.fileDescriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw systemError() }
     }
 

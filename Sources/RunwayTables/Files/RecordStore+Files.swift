@@ -3,7 +3,7 @@ import GRDB
 public import Runway
 
 extension RecordStore {
-    /// Stores bytes as a file, and passes it to a closure, whose transaction names it in a row.
+    /// Stores bytes as a file, and passes the file to a closure, which saves a row that names it.
     ///
     /// ```swift
     /// try await store.withFile(picture) { file in
@@ -16,9 +16,9 @@ extension RecordStore {
     /// }
     /// ```
     ///
-    /// The file is whole before the closure runs and, with ``Options/survivesPowerLoss``, on the drive. If no row names
-    /// it when the closure has returned or thrown, it is removed. If the process is killed before the commit, the next
-    /// opening removes it, unless other stores have the file of records open: then a later one.
+    /// The file is complete before the closure runs and, with ``Options/survivesPowerLoss``, on the drive. If no row
+    /// names it when the closure has returned or thrown, it is removed. If the process is killed before the commit, the
+    /// next opening of the store removes the file. If other stores have the database open then, a later opening does.
     ///
     /// - Parameters:
     ///   - data: The bytes.
@@ -35,12 +35,12 @@ extension RecordStore {
         }.value
     }
 
-    /// Stores the parts of a sequence as a file, as ``withFile(_:isolation:_:)``. One part is in memory at a time.
+    /// Stores the parts of a sequence as a file, like ``withFile(_:isolation:_:)``. One part is in memory at a time.
     ///
     /// - Parameters:
-    ///   - parts: The parts, such as a `BodyStream`, in their order. An error that it throws leaves nothing.
-    ///   - maximumByteCount: The most bytes; more are refused as ``TableError/Kind/rejected``. The default is 64 GiB,
-    ///     or the largest `Int`.
+    ///   - parts: The parts in their order, such as a `BodyStream`. If the sequence throws, nothing is stored.
+    ///   - maximumByteCount: The largest size in bytes; a larger file is refused as ``TableError/Kind/rejected``. The
+    ///     default is 64 GiB, or the largest `Int` if that is smaller.
     ///   - isolation: The isolation of the caller, in which the closure runs.
     ///   - body: Saves rows that name the file.
     public func withFile<Value, Parts: AsyncSequence>(
@@ -58,10 +58,10 @@ extension RecordStore {
         }.value
     }
 
-    /// Stores a clone of a file, or a copy where the file system has no clones, as ``withFile(_:isolation:_:)``.
+    /// Stores a clone of a file, like ``withFile(_:isolation:_:)``. A file system without clones makes a copy.
     ///
     /// - Parameters:
-    ///   - source: A plain file, and no link. Another one is refused as ``TableError/Kind/rejected``.
+    ///   - source: A plain file. A link or a folder is refused as ``TableError/Kind/rejected``.
     ///   - isolation: The isolation of the caller, in which the closure runs.
     ///   - body: Saves rows that name the file.
     public func withFile<Value>(
@@ -72,14 +72,13 @@ extension RecordStore {
         }.value
     }
 
-    /// Moves a file into the store, as ``withFile(_:isolation:_:)``. A file of another volume is copied.
+    /// Moves a file into the store, like ``withFile(_:isolation:_:)``. A file of another volume is copied.
     ///
     /// The source is removed after the commit of a row that names the file, so that neither a kill nor an error loses
-    /// it. Its mode becomes 0600 before that.
+    /// it. The mode of the source becomes 0600 before that.
     ///
     /// - Parameters:
-    ///   - source: A plain file that no program changes from now on. A link is refused as
-    ///     ``TableError/Kind/rejected``.
+    ///   - source: A plain file that no program changes from now on. A link is refused as ``TableError/Kind/rejected``.
     ///   - isolation: The isolation of the caller, in which the closure runs.
     ///   - body: Saves rows that name the file.
     public func withFile<Value>(
@@ -94,18 +93,18 @@ extension RecordStore {
 
     /// Returns the location of a file, for a player or an image view that reads it by itself.
     ///
-    /// The location is valid as long as a row names the file; afterwards there is never another file. Write nothing
+    /// The location is valid as long as a row names the file. No other file ever has the same location. Do not write
     /// there.
     ///
-    /// - Throws: ``TableError/Kind/fileUnreadable`` if the file is absent, or of another size than when it was stored.
+    /// - Throws: ``TableError/Kind/fileUnreadable`` if the file is absent, or its size has changed since it was stored.
     public func url(of file: StoredFile) async throws -> URL {
         try await files.run { try $0.open(file).url }
     }
 
-    /// Returns the bytes of a file in parts of at most 64 KiB, which are read when they are asked for.
+    /// Returns the bytes of a file in parts of at most 64 KiB, each of which is read on demand.
     ///
-    /// Each iteration opens the file, and reads it to its end even if it is removed meanwhile. It throws
-    /// ``TableError/Kind/fileUnreadable`` if the file is absent, or of another size than when it was stored. Changed
+    /// Each iteration opens the file, and reads it to its end even if it is removed meanwhile. An iteration throws
+    /// ``TableError/Kind/fileUnreadable`` if the file is absent, or its size has changed since it was stored. Changed
     /// bytes are not noticed.
     public func bytes(of file: StoredFile) -> BodyStream {
         BodyStream { [files] in
@@ -149,19 +148,19 @@ extension RecordStore {
         }
     }
 
-    /// Whether a row names a file, which is removed otherwise. If the database can't be read, the file stays until a
-    /// sweep.
+    /// Returns whether a row names a file, and removes the file if none does. If the database can't be read, the file
+    /// stays until a sweep.
     private func isNamed(_ file: StoredFile) async -> Bool {
-        // Also in a task that is cancelled.
+        // Runs to its end in a task that is cancelled, too.
         (try? await Self.inBackground { [self] in
             let queue = try queue()
-            // A read waits for no other process.
+            // A read does not wait for other processes.
             if try queue.read({ try FileCounts.isNamed(file, in: $0) }) { return true }
             return try queue.write { try files.removeUnlessNamed(file, in: $0) }
         }) ?? false
     }
 
-    /// Removes the files that a commit has left without a row. If it can't, a later write or opening does.
+    /// Removes the files that a commit has left without a row. If that fails, a later write or opening removes them.
     func removeUnnamedFiles() async {
         guard let queue = try? queue() else { return }
         try? await Self.inBackground { [files] in while try queue.write({ try files.removeUnnamed(in: $0) }) > 0 {} }

@@ -1,38 +1,38 @@
 import Foundation
 public import GRDB
 
-/// A file beside the rows: a column has its name, and a folder beside the database has its bytes.
+/// A file beside the rows. A column has the name of the file, and a folder beside the database has its bytes.
 ///
 /// ```swift
 /// static let poster = Column<StoredFile?>("poster") { $0.byteCount <= 5 << 20 }
 /// ```
 ///
-/// Only ``RecordStore/withFile(_:isolation:_:)`` and its siblings make one. The bytes never change: another picture is
-/// another file. Any number of rows and columns may name one file; it is removed after the commit of the change by
-/// which the last row stops naming it. A program that has it open then can read it to its end.
+/// Only ``RecordStore/withFile(_:isolation:_:)`` and its overloads make a stored file. Its bytes never change: another
+/// picture is another file. Any number of rows and columns may name one file. The file is removed after the commit by
+/// which the last row stops naming it. A program that has the file open at that time can read it to its end.
 ///
-/// The value is no `Codable` type, so that it can't be hidden in a column of JSON, where nobody would find it.
+/// The type is not `Codable`, so that a file can't be named in a column of JSON, where the store would not find it.
 public struct StoredFile: ColumnValue, Hashable {
     /// The size of the file in bytes.
     public let byteCount: Int
-    /// The part of the name that no second file ever gets.
+    /// The unique part of the name: no other file ever has this id.
     let id: UUID
 
     init(id: UUID, byteCount: Int) { (self.id, self.byteCount) = (id, byteCount) }
 
-    /// Makes the id of a new file, which begins with its time (RFC 9562 §5.7).
+    /// Makes the id of a new file. It begins with the time of its creation (RFC 9562 §5.7).
     static func newID() -> UUID {
         let random = UUID()
         return UUID(uuidString: start(of: Date()) + "-7" + random.uuidString.dropFirst(15)) ?? random
     }
 
-    /// Returns the first characters of all ids of a millisecond. Earlier ids are smaller as texts.
+    /// Returns the first characters of all ids that are made in a millisecond. Earlier ids are smaller as texts.
     static func start(of date: Date) -> String {
         let digits = String(UInt64(max(0, date.timeIntervalSince1970 * 1000)) | 1 << 48, radix: 16).dropFirst()
         return "\(digits.prefix(8))-\(digits.suffix(4))"
     }
 
-    /// Reads a name; `nil` if it is not exactly one that this type writes, such as a path.
+    /// Reads a name; `nil` if the text is not exactly as ``name`` writes it: a path, for example.
     init?(name: String) {
         guard let id = UUID(uuidString: String(name.prefix(36))), let byteCount = Int(name.dropFirst(37)) else {
             return nil
@@ -49,7 +49,7 @@ public struct StoredFile: ColumnValue, Hashable {
     /// The name of the file.
     public var storedValue: DatabaseValue? { name.databaseValue }
 
-    /// Returns the file of a name; `nil` if the text is no name of a file.
+    /// Returns the file that a stored name refers to; `nil` if the text is not the name of a file.
     public static func value(of stored: DatabaseValue) -> StoredFile? {
         guard case .string(let name) = stored.storage else { return nil }
         return StoredFile(name: name)

@@ -4,9 +4,9 @@ import Synchronization
 
 import struct Foundation.URL
 
-/// Knows how new the rows are that the calls of one layer have landed in tables.
+/// Records which call of a network layer has landed each row last.
 final class LandingOrder: Sendable {
-    /// A row, by its key, or a list, by the condition that selects it.
+    /// A row, which its key identifies, or a list, which the condition that selects its rows identifies.
     struct Place: Hashable {
         let file: URL
         let table: String
@@ -17,15 +17,15 @@ final class LandingOrder: Sendable {
     private struct State {
         /// The newest call that has started.
         var newest: UInt64 = 0
-        /// The calls that have landed last.
+        /// The newest call that has landed at each place.
         var flights: [Place: UInt64] = [:]
-        /// The calls up to which responses of an endpoint do not land any more.
+        /// The call of each endpoint up to which responses may not land any more.
         var ends: [ObjectIdentifier: UInt64] = [:]
     }
 
     /// Guards the numbers of calls.
     private let state = Mutex(State())
-    /// The most places that are remembered: a call is seldom overtaken by 10,000 newer rows.
+    /// The largest number of places to remember: a call is seldom overtaken by 10,000 newer rows.
     private static let maximumCount = 10_000
 
     static func of(_ network: NetworkLayer) -> LandingOrder {
@@ -37,7 +37,7 @@ final class LandingOrder: Sendable {
 
     func start(_ flight: UInt64) { state.withLock { $0.newest = max($0.newest, flight) } }
 
-    /// Ends the landing of calls that have started: their responses are older than a change.
+    /// Ends the landing of all calls that have started: their responses are older than a change.
     func end(_ endpoints: [any Endpoint.Type]) {
         state.withLock { state in for endpoint in endpoints { state.ends[ObjectIdentifier(endpoint)] = state.newest } }
     }
@@ -49,7 +49,7 @@ final class LandingOrder: Sendable {
     /// Whether the response of a later call has landed at a place.
     func isNewer(_ place: Place, than flight: UInt64) -> Bool { state.withLock { $0.flights[place] ?? 0 > flight } }
 
-    /// Notes a response that is in the file.
+    /// Records that the response of a call is in the file.
     func landed(_ flight: UInt64, at places: [Place]) {
         state.withLock { state in
             for place in places { state.flights[place] = max(state.flights[place] ?? 0, flight) }

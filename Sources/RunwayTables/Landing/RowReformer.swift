@@ -1,7 +1,7 @@
 public import Runway
 
-/// A reformer for the network and the disk: it reads rows in responses, and makes the same value for a view of rows,
-/// whether they come from a response or from a table.
+/// A reformer for the network and the disk. It reads the rows of a response, and makes the same value for a view
+/// whether the rows come from a response or from a table.
 ///
 /// ```swift
 /// struct RentalRows: RowReformer {
@@ -51,10 +51,10 @@ extension RowReformer {
 }
 
 extension RecordStore {
-    /// Observes rows, and delivers the value that a reformer makes of them off the main actor.
+    /// Observes rows, and delivers a value that a reformer makes of them. The reformer runs off the main actor.
     ///
     /// - Parameters:
-    ///   - reformer: Makes the value. The observation ends with an error that it throws.
+    ///   - reformer: Makes the value. If it throws, the observation ends with its error.
     ///   - fetch: Reads the rows, as in ``observe(_:)``.
     @MainActor public func observe<Table, R: RowReformer & Sendable>(
         by reformer: R, _ fetch: @escaping @Sendable (TableReader) throws -> [Values<Table>]
@@ -62,8 +62,8 @@ extension RecordStore {
         observe(fetch, reforming: { try reformer.reform($0) }, converting: { $0 })
     }
 
-    /// Observes drafts, each of which may have the values of several tables, and delivers the value that a reformer
-    /// makes of them off the main actor.
+    /// Observes drafts, each of which may have the values of several tables, and delivers a value that a reformer makes
+    /// of them. The reformer runs off the main actor.
     @MainActor public func observe<R: RowReformer & Sendable>(
         by reformer: R, _ fetch: @escaping @Sendable (TableReader) throws -> [Draft]
     ) -> Observed<R.Value> where R.Value: Sendable {

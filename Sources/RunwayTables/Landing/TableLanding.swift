@@ -8,9 +8,9 @@ public import Runway
 /// let rentals = store.observe(by: RentalRows()) { try $0.fetch(Rentals.self, where: Rentals.city == city) }
 /// ```
 ///
-/// A view observes the table, and has the list at a launch without a network, too. Responses land as long as the app
-/// holds this object, for all managers of the endpoint, each in one transaction off the main actor. An older response
-/// never overwrites a newer one; see <doc:WhatTheAppRemembers#Lists-of-the-network>.
+/// A view observes the table, and shows the list at a launch without a network, too. Responses land as long as the app
+/// holds this object, whichever manager of the endpoint receives them. Each response lands in one transaction, off the
+/// main actor. An older response never overwrites a newer one; see <doc:WhatTheAppRemembers#Lists-of-the-network>.
 @MainActor
 public final class TableLanding: Interceptor {
     /// The endpoint, and how its responses become rows.
@@ -30,9 +30,9 @@ public final class TableLanding: Interceptor {
     private let source: Source
     private let order: LandingOrder
     private let reportFailure: @MainActor (any Error) -> Void
-    /// The response that is saved after all others.
+    /// The task that saves the newest response, after all others.
     private var last: Task<Void, Never>?
-    /// The lists whose next landing is awaited.
+    /// The managers of lists whose next landing is awaited.
     private var windows: [ObjectIdentifier: Window] = [:]
 
     fileprivate init(
@@ -43,18 +43,18 @@ public final class TableLanding: Interceptor {
         order = LandingOrder.of(network)
     }
 
-    /// Lands a response that no manager has received: of `NetworkLayer.call`, or of a change that was replayed. The
-    /// caller knows that it is of the store's account. Does nothing for another endpoint.
+    /// Lands a response that no manager has received: the response of `NetworkLayer.call`, or of a change that was
+    /// replayed. The caller makes sure that it belongs to the store's account. Does nothing for another endpoint.
     public func land(_ rawData: RawData, of endpoint: any Endpoint) {
         guard type(of: endpoint) == source.endpoint else { return }
         let flight = order.newest + 1
         enqueue { [rows] in rows(rawData, endpoint, flight, .response) }
     }
 
-    /// Waits until every response that has landed before this call is in the file, or its failure was reported.
+    /// Waits until each response that landed before this call is in the file, or its failure was reported.
     public func flush() async { await last?.value }
 
-    /// The part of a list that a response is.
+    /// The relation of a response to a list.
     private enum Part { case response, page, window(isWhole: Bool) }
 
     private typealias Rows = @Sendable () throws -> LandedRows
@@ -74,7 +74,7 @@ public final class TableLanding: Interceptor {
         }
     }
 
-    /// Saves rows after those that wait already. `rows` is called in a later turn of the main actor.
+    /// Saves rows after all rows that were enqueued before. `rows` is called in a later turn of the main actor.
     private func enqueue(_ rows: @escaping @MainActor () -> Rows?) {
         last = Task { [last, source, store, order, reportFailure] in
             let rows = rows()
@@ -90,23 +90,23 @@ public final class TableLanding: Interceptor {
     ) async throws {
         let landed = try rows()
         try await store.write { file in
-            // Compared in the transaction: a change is either before it, or overwrites what it saves.
+            // Compared in the transaction: a change either comes before it, or overwrites the rows that it saves.
             guard order.mayLand(landed.flight, of: source.endpoint) else { return }
             try file.land(landed, in: store.url, order)
         }
     }
 }
 
-/// The hooks of the layer.
 extension TableLanding {
-    /// Notes the order of calls.
+    /// Records the order of calls. Never refuses a call.
     public func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
     {
         order.start(flight.number)
         return true
     }
 
-    /// Lands a fresh response that equals the stale one before it: it passes no further hook.
+    /// Lands a fresh response whose bytes equal those of the stale response before it. The layer calls no later hook
+    /// for such a response.
     public func beforeLanding(
         _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?
     ) {
@@ -116,7 +116,7 @@ extension TableLanding {
         afterSuccess(rawData, of: call, by: manager)
     }
 
-    /// Lands a response.
+    /// Lands a response that a manager has received.
     public func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {
         guard let manager, let endpoint = call.endpoint, source.isOfAccount(network) else { return }
         let list = manager as? any WindowedManager
@@ -124,7 +124,7 @@ extension TableLanding {
         if let list { awaitLanding(of: list) }
     }
 
-    /// Compares the table with a list when its load has landed, which may take several requests.
+    /// Compares the table with a paged list when a load of the list has landed. A load may take several requests.
     private func awaitLanding(of manager: any WindowedManager) {
         windows = windows.filter { $0.value.manager != nil }
         guard windows.updateValue(Window(manager: manager), forKey: ObjectIdentifier(manager)) == nil else { return }
@@ -135,7 +135,7 @@ extension TableLanding {
         }
     }
 
-    /// A list lands in this turn of the main actor, after this call.
+    /// Saves the rows of a list. The list lands after this call, in the same turn of the main actor.
     private func willLand(_ manager: any WindowedManager) {
         windows[ObjectIdentifier(manager)] = nil
         enqueue { [self] in
@@ -147,7 +147,6 @@ extension TableLanding {
     }
 }
 
-/// A manager of a list.
 @MainActor
 private protocol WindowedManager: APIManaging {
     var isFirstPage: Bool { get }
@@ -162,8 +161,8 @@ extension NetworkLayer {
     ///   - endpoint: The endpoint.
     ///   - store: The file of the account that is signed in now.
     ///   - reformer: Reads the rows of a response.
-    ///   - reportFailure: Receives the error of a response that could not be read or saved: nothing of it is in the
-    ///     file. The default does nothing.
+    ///   - reportFailure: Receives the error of a response that could not be read or saved. Nothing of such a response
+    ///     is in the file. The default does nothing.
     @MainActor public func land<E: Endpoint>(
         _ endpoint: E.Type, in store: RecordStore, by reformer: some RowReformer & Sendable,
         reportFailure: @escaping @MainActor (any Error) -> Void = { _ in }
@@ -178,8 +177,8 @@ extension NetworkLayer {
     ///   - store: The file of the account that is signed in now.
     ///   - reformer: Reads the rows of a response.
     ///   - reportFailure: As in ``land(_:in:by:reportFailure:)``.
-    ///   - list: Returns the condition that the rows of a call's list meet, and no others; `nil` if the response is
-    ///     not the whole list.
+    ///   - list: Returns a condition for the list of a call. All rows of the list, and no others, must meet it. Return
+    ///     `nil` if the response is not the whole list.
     @MainActor public func land<E: Endpoint, Table: TableDefinition>(
         _ endpoint: E.Type, in store: RecordStore, by reformer: some RowReformer & Sendable,
         reportFailure: @escaping @MainActor (any Error) -> Void = { _ in },

@@ -2,16 +2,16 @@ import GRDB
 
 import struct Foundation.URL
 
-/// The rows of a response, and how they change tables.
+/// The rows of a response, and the way in which they change tables.
 struct LandedRows: Sendable {
     /// The number of the call.
     let flight: UInt64
     let rows: [RowValues]
-    /// The list that the rows are of; `nil` if it is unknown.
+    /// The list to which the rows belong; `nil` if it is unknown.
     let list: LandedList?
-    /// Whether rows that the table has stay as they are.
+    /// Whether rows that exist in the table stay as they are.
     let addsOnly: Bool
-    /// Whether the rows are the whole list, so that others have left it.
+    /// Whether the rows are the whole list. Other rows of the list are then deleted.
     let isWholeList: Bool
 }
 
@@ -23,7 +23,8 @@ struct LandedList: Sendable {
 }
 
 extension TableWriter {
-    /// Saves the rows of a response, and deletes those that left its list. What newer responses have landed stays.
+    /// Saves the rows of a response, and deletes the rows that left its list. Rows that a newer response has landed
+    /// stay as they are.
     ///
     /// - Throws: The errors of ``insert(_:)``.
     func land(_ landed: LandedRows, in file: URL, _ order: LandingOrder) throws {

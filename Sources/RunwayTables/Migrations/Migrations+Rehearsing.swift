@@ -3,8 +3,7 @@ import GRDB
 import RunwaySQLite
 
 extension Migrations {
-    /// Compares the schema that results from the steps with the declarations. Also executes every step's way back. For
-    /// tests.
+    /// Compares the schema that results from the steps with the declarations, and executes the ways back. For tests.
     ///
     /// ```swift
     /// #expect(try migrations.differences(from: firstRelease, to: [Tasks.self]).isEmpty)
@@ -27,9 +26,10 @@ extension Migrations {
         }
     }
 
-    /// Takes the steps that a file has not taken, on a copy of it, and every way back that there is.
+    /// Takes the steps that a file has not taken, and then their ways back, on a copy of the file. The file does not
+    /// change.
     ///
-    /// - Throws: ``TableError/Kind/migration`` if one fails, or leads elsewhere. The file is as it was.
+    /// - Throws: ``TableError/Kind/migration`` if a step or a way back fails, or if a way back leaves another schema.
     func rehearse(for original: DatabaseQueue) throws {
         let folder = URL(fileURLWithPath: original.path).deletingLastPathComponent()
         try Self.withCopy(in: folder) { copy in
@@ -38,7 +38,7 @@ extension Migrations {
         }
     }
 
-    /// Goes to the last step, back as far as there is a way, and to the last step again.
+    /// Takes the steps up to the last, goes back until a step has no way back, and takes the steps again.
     ///
     /// - Parameter compare: Returns differences at the last step. The default is none.
     private func rehearse(
@@ -67,7 +67,7 @@ extension Migrations {
         return differences
     }
 
-    /// Runs an operation on a private file that is removed afterwards.
+    /// Runs an operation on a temporary database, which is removed afterwards.
     private static func withCopy<Value>(in folder: URL, _ operation: (DatabaseQueue) throws -> Value) throws -> Value {
         let url = folder.appending(path: "rehearsal-\(UUID().uuidString).sqlite")
         defer { StoreFiles.remove(url) }
@@ -78,6 +78,6 @@ extension Migrations {
 }
 
 extension TableDefinition {
-    /// The columns without the type of the table.
+    /// The table without its type.
     static var layout: TableLayout { columns.layout }
 }

@@ -2,15 +2,15 @@ import Foundation
 import GRDB
 import Runway
 
-/// Takes one file to the version of this build: upwards by GRDB's migrator, downwards by the SQL in the file.
+/// Brings one file to the version of this build: GRDB's migrator takes steps, and SQL in the file undoes them.
 struct Migrator {
     let queue: DatabaseQueue
     let migrations: Migrations
     var report: @Sendable (MigrationProgress) -> Void = { _ in }
 
-    /// Takes the file to the last step of this build, or to another one.
+    /// Brings the file to the last step of this build, or to another step.
     ///
-    /// - Throws: ``TableError``; the file is at the last step that is whole.
+    /// - Throws: ``TableError``; the file is then at its last whole step.
     func migrate(to target: Int? = nil) throws {
         let target = target ?? migrations.steps.count
         let entries = try queue.read { try StepLog.entries(in: $0) }
@@ -67,7 +67,7 @@ struct Migrator {
             guard let back = entry.back else { continue }
             do {
                 try queue.writeWithoutTransaction { database in
-                    // A table that is made anew would delete the rows that refer to it.
+                    // SQL that replaces a table would delete the rows that refer to it.
                     try database.execute(sql: "PRAGMA foreign_keys = OFF")
                     defer { try? database.execute(sql: "PRAGMA foreign_keys = ON") }
                     try database.inTransaction(.immediate) {
@@ -84,7 +84,8 @@ struct Migrator {
         }
     }
 
-    /// Full disks, damage and locks are themselves; all else is a fault of the step.
+    /// Returns the error of a step that failed. A full disk, a lock, damage, and a file that can't be written or used
+    /// are errors of the file, and not of the step.
     private func failure(_ error: any Error, _ sentence: String) -> TableError {
         if let error = TableError(error, at: URL(fileURLWithPath: queue.path)),
             [.full, .locked, .corrupted, .readOnly, .unavailable].contains(error.kind)

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables of a file without those of SQLite, GRDB and this module, as far as programs notice them.
+/// The schema of a file, as far as programs notice it, without the tables of SQLite, GRDB and this module.
 struct SchemaShape: Equatable {
     private struct ColumnShape: Equatable {
         let name: String

@@ -10,48 +10,50 @@ public import GRDB
 public struct Step: Sendable {
     enum Work: Sendable {
         case once(@Sendable (Database) throws -> Void)
-        /// Changes some of the rows that remain, in a transaction of its own, and returns how many remain.
+        /// Changes some of the rows that are not changed yet, in its own transaction, and returns how many remain.
         case batches(@Sendable (Database) throws -> Int)
     }
 
     /// The name, unique among the steps of a file.
     public let name: String
-    /// The SQL that undoes the step; `nil` if nothing does.
+    /// The SQL that undoes the step; `nil` if there is no way back.
     public let back: String?
     let work: Work
 
-    /// A step in SQL.
+    /// Creates a step in SQL.
     ///
     /// - Parameters:
     ///   - name: The name, unique among the steps of a file.
     ///   - sql: The statements.
-    ///   - back: The statements that undo them. They are stored in the file, so that an older build, which does not
+    ///   - back: The statements that undo the step. They are stored in the file, so that an older build, which does not
     ///     have the step, can undo it. They may use only SQL. With `nil` there is no way back, and the file can't be
     ///     downgraded past this step.
     public init(_ name: String, sql: String, back: String?) {
         self.init(name, back: back) { try $0.execute(sql: sql) }
     }
 
-    /// A step in code, in one transaction. It uses SQL and no ``TableDefinition``, which changes with later versions.
+    /// Creates a step in code, which runs in one transaction. Use SQL in the code, and no ``TableDefinition``, since a
+    /// later version may change it.
     ///
     /// - Parameters:
     ///   - name: The name, unique among the steps of a file.
     ///   - back: The statements that undo the step, as in ``init(_:sql:back:)``.
-    ///   - change: Changes the file. It may run again after a kill or a failure, on the state before it.
+    ///   - change: Changes the file. After a kill or a failure it may run again, on the state before the step.
     public init(_ name: String, back: String?, _ change: @escaping @Sendable (Database) throws -> Void) {
         (self.name, self.back, work) = (name, back, .once(change))
     }
 
-    /// A large step, in many transactions. Only the last transaction advances the version of the file. A batch may
-    /// therefore change only data that the former version of the app ignores, such as a column that the previous step
-    /// has added.
+    /// Creates a large step, which runs in many transactions.
+    ///
+    /// Only the last transaction advances the version of the file. A batch may therefore change only data that the
+    /// former version of the app ignores, such as a column that the previous step has added.
     ///
     /// - Parameters:
     ///   - name: The name, unique among the steps of a file.
     ///   - back: The statements that undo the step, as in ``init(_:sql:back:)``.
-    ///   - batch: Changes some of the rows that are not changed yet, and returns the number of rows that remain. At 0
-    ///     the step is done. The closure must find the rows by their values, so that it can continue if the process was
-    ///     killed.
+    ///   - batch: Changes some of the rows that are not changed yet, and returns the number of rows that remain. The
+    ///     step is done when it returns 0. The closure must find the rows by their values, so that it can continue
+    ///     after the process was killed.
     public init(_ name: String, back: String?, inBatches batch: @escaping @Sendable (Database) throws -> Int) {
         (self.name, self.back, work) = (name, back, .batches(batch))
     }
@@ -65,19 +67,20 @@ public struct MigrationProgress: Sendable, Hashable {
     public let number: Int
     /// The number of the last step.
     public let lastNumber: Int
-    /// The number of rows of a step in batches that remain; `nil` for other steps.
+    /// The number of rows that a step in batches has not changed yet; `nil` for other steps.
     public let remaining: Int?
 }
 
-/// The changes of a file from version to version, in their order.
+/// The changes of a file from version to version, oldest first.
 ///
 /// ```swift
 /// let migrations = Migrations(
 ///     Step("due dates", sql: "ALTER TABLE task ADD COLUMN due TEXT", back: "ALTER TABLE task DROP COLUMN due"))
 /// ```
 ///
-/// Steps change the schema of the first release. A new file is created from the declarations, and has all steps. In a
-/// test, ``differences(from:to:)`` shows that both schemas are the same, and that each way back works.
+/// Steps change the schema of the first release. A new file is created from the declarations, and all steps count as
+/// taken. In a test, ``differences(from:to:)`` shows that both ways lead to the same schema, and that each way back
+/// works.
 public struct Migrations: Sendable {
     let steps: [Step]
 

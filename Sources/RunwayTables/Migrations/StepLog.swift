@@ -1,7 +1,7 @@
 import GRDB
 import RunwaySQLite
 
-/// The table of a file that has the steps that were taken, and the way back over each.
+/// The table in a file that lists the steps that were taken, with the way back of each.
 enum StepLog {
     struct Entry: Equatable {
         let number: Int
@@ -31,7 +31,7 @@ enum StepLog {
             arguments: [number, step.name, step.back, sum(number, step.name, step.back)])
     }
 
-    /// Records a step that a new file has from its beginning.
+    /// Records a step that a new file has from its creation, without taking it.
     static func appendTaken(_ step: Step, number: Int, to database: Database) throws {
         try append(step, number: number, to: database)
         try database.execute(
@@ -48,7 +48,8 @@ enum StepLog {
 
     /// Returns the steps that were taken, oldest first.
     ///
-    /// - Throws: ``TableError/Kind/corrupted`` if the bytes of one have changed: its way back is not executed then.
+    /// - Throws: ``TableError/Kind/corrupted`` if the bytes of a step have changed. A damaged way back is never
+    ///   executed.
     static func entries(in database: Database) throws -> [Entry] {
         let damage = TableError(.corrupted, "The steps that the file has taken are damaged.")
         let rows: [Row]

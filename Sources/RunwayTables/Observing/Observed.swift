@@ -10,8 +10,8 @@ import Runway
 /// for try await rows in tasks { show(rows) }
 /// ```
 ///
-/// A SwiftUI view reads ``value``. A delegate is notified like the delegates of managers. A loop receives only the
-/// newest of the results that arrived meanwhile.
+/// A SwiftUI view reads ``value``. A delegate is notified as the delegates of managers are. If several results arrive
+/// while a loop is busy, the loop receives only the newest.
 ///
 /// Results are fetched in the background and delivered on the main actor. A result that equals the last one is not
 /// delivered. The observation ends with ``cancel()``, or when this object is released.
@@ -22,7 +22,7 @@ public final class Observed<Value> {
     /// The reason why the last fetch failed; `nil` if it did not. After an error the observation has ended; see
     /// ``retry()``.
     public private(set) var error: (any Error)?
-    /// Is notified of every result and error, after the properties have changed.
+    /// Notified of each result and error, after the properties have changed.
     @ObservationIgnored public weak var delegate: (any ObservedDelegate)?
 
     @ObservationIgnored private var observation: AnyDatabaseCancellable?
@@ -31,7 +31,7 @@ public final class Observed<Value> {
     @ObservationIgnored private var loops: [Int: AsyncThrowingStream<Void, any Error>.Continuation] = [:]
     @ObservationIgnored private var loopCount = 0
 
-    /// Begins an observation: the two functions receive its errors and results.
+    /// Begins an observation, which passes its errors and results to the two functions.
     typealias Start =
         @MainActor (_ fail: @escaping @MainActor (any Error) -> Void, _ land: @escaping @MainActor (Value) -> Void) ->
         AnyDatabaseCancellable
@@ -43,7 +43,7 @@ public final class Observed<Value> {
 
     deinit { for loop in loops.values { loop.finish() } }
 
-    /// Begins the observation again, such as after an error whose reason is gone.
+    /// Begins the observation again, for example after the cause of an error was removed.
     public func retry() {
         observation = start({ [weak self] in self?.fail($0) }, { [weak self] in self?.land($0) })
     }
@@ -79,12 +79,13 @@ extension Observed: @MainActor AsyncSequence {
     /// The error of a fetch.
     public typealias Failure = any Error
 
-    /// A loop over the present result, if there is one, and those that follow.
+    /// A loop over the present result, if there is one, and all later results.
     @MainActor public struct Iterator: @MainActor AsyncIteratorProtocol {
         fileprivate var changes: AsyncThrowingStream<Void, any Error>.Iterator
         fileprivate let observed: Observed
 
-        /// Returns the newest result when there is one that was not returned; `nil` when the observation was cancelled.
+        /// Waits for a result that this loop has not received, and returns the newest one. Returns `nil` when the
+        /// observation was cancelled.
         ///
         /// - Throws: The error of a fetch.
         public mutating func next() async throws -> Value? {
@@ -94,7 +95,7 @@ extension Observed: @MainActor AsyncSequence {
         }
     }
 
-    /// Begins a loop. Of several results that come while it is busy, only the newest is delivered.
+    /// Begins a loop. If several results arrive while the loop is busy, only the newest is delivered.
     public func makeAsyncIterator() -> Iterator {
         let (changes, loop) = AsyncThrowingStream<Void, any Error>.makeStream(bufferingPolicy: .bufferingNewest(1))
         if value != nil { loop.yield() }
@@ -114,7 +115,8 @@ extension Observed: @MainActor AsyncSequence {
 @MainActor public protocol ObservedDelegate: AnyObject {
     /// Called when a result has arrived; ``Observed/value`` has it.
     func observedDidLand<Value>(_ observed: Observed<Value>)
-    /// A fetch has failed, and the observation has ended; see ``Observed/retry()``. The default does nothing.
+    /// Called when a fetch has failed, and the observation has ended; see ``Observed/retry()``. The default does
+    /// nothing.
     func observed<Value>(_ observed: Observed<Value>, didFailWith error: any Error)
 }
 

@@ -1,10 +1,11 @@
 import GRDB
 
 extension RecordStore {
-    /// Observes the result of a read, and delivers the newest on the main actor.
+    /// Observes the result of a read, and delivers the newest one on the main actor.
     ///
-    /// - Parameter fetch: Reads, on a background thread, now and after each commit to a table that it has read; also of
-    ///   other processes if the file is shared (``Options/isShared``). It returns rows, drafts or anything comparable.
+    /// - Parameter fetch: Reads on a background thread, now and after each commit that may have changed its result. It
+    ///   returns rows, drafts or another value that can be compared. Commits of other processes count, too, if the file
+    ///   is shared (``Options/isShared``).
     @MainActor public func observe<Value: Sendable & Equatable>(
         _ fetch: @escaping @Sendable (TableReader) throws -> Value
     ) -> Observed<Value> {

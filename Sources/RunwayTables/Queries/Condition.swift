@@ -7,11 +7,11 @@ import GRDB
 /// ```
 ///
 /// A condition can use equality, comparison, AND, OR, NOT and `isAny(of:)`. Text is compared byte by byte. For other
-/// queries, use GRDB's access, ``TableReading/database``.
+/// queries, use GRDB's connection, ``TableReading/database``.
 public struct Condition<Table: TableDefinition>: Sendable {
     let sql: String
     let arguments: [DatabaseValue]
-    /// The column whose operand can't be stored, so that no row can have it.
+    /// The column whose operand can't be stored; `nil` if all operands can be stored.
     let unstorable: String?
 
     init(_ sql: String, _ arguments: [DatabaseValue], unstorable: String? = nil) {
@@ -27,11 +27,12 @@ public struct Condition<Table: TableDefinition>: Sendable {
             unstorable: stored == nil ? facts.name : nil)
     }
 
-    /// Both conditions hold.
+    /// Rows that meet both conditions.
     public static func && (first: Condition, second: Condition) -> Condition { first.joined("AND", second) }
-    /// One of the conditions holds, or both.
+    /// Rows that meet at least one of the conditions.
     public static func || (first: Condition, second: Condition) -> Condition { first.joined("OR", second) }
-    /// The condition does not hold; for a comparison with NULL, neither it nor its opposite holds.
+    /// Rows that do not meet the condition. As in SQL, a row in which `due` is NULL meets neither `due < date` nor
+    /// `!(due < date)`.
     public static prefix func ! (condition: Condition) -> Condition {
         Condition("NOT (\(condition.sql))", condition.arguments, unstorable: condition.unstorable)
     }
@@ -54,7 +55,8 @@ extension TableColumn where Value: ColumnValue & Equatable {
     /// Rows with another value.
     public static func != (column: Self, value: Value) -> Condition<Table> { Condition(column.facts, "<>", value) }
 
-    /// Rows with one of these values, at most 30,000. No row has one of none.
+    /// Rows with one of these values; an empty sequence matches no row. More than 30,000 values are refused as
+    /// ``TableError/Kind/rejected``.
     public func isAny(of values: some Sequence<Value>) -> Condition<Table> { Condition(facts, isAnyOf: Array(values)) }
 }
 
@@ -77,38 +79,39 @@ extension TableColumn {
         return Condition(column.facts, "=", value)
     }
 
-    /// Rows with another value, NULL among them; `nil` stands for NULL.
+    /// Rows with another value; NULL counts as another value. `nil` stands for NULL.
     public static func != <Wrapped: ColumnValue & Equatable>(column: Self, value: Wrapped?) -> Condition<Table>
     where Value == Wrapped? {
         guard let value else { return Condition("\(column.name.quotedDatabaseIdentifier) IS NOT NULL", []) }
         return Condition(column.facts, "IS NOT", value)
     }
 
-    /// Rows with one of these values, at most 30,000; NULL is none of them.
+    /// Rows with one of these values; rows with NULL never match. More than 30,000 values are refused as
+    /// ``TableError/Kind/rejected``.
     public func isAny<Wrapped: ColumnValue & Equatable>(of values: some Sequence<Wrapped>) -> Condition<Table>
     where Value == Wrapped? {
         Condition(facts, isAnyOf: Array(values))
     }
 
-    /// Rows with a smaller value; NULL is none.
+    /// Rows with a smaller value; rows with NULL never match.
     public static func < <Wrapped: ColumnValue & Comparable>(column: Self, value: Wrapped) -> Condition<Table>
     where Value == Wrapped? {
         Condition(column.facts, "<", value)
     }
 
-    /// Rows with this or a smaller value; NULL is none.
+    /// Rows with this or a smaller value; rows with NULL never match.
     public static func <= <Wrapped: ColumnValue & Comparable>(column: Self, value: Wrapped) -> Condition<Table>
     where Value == Wrapped? {
         Condition(column.facts, "<=", value)
     }
 
-    /// Rows with a larger value; NULL is none.
+    /// Rows with a larger value; rows with NULL never match.
     public static func > <Wrapped: ColumnValue & Comparable>(column: Self, value: Wrapped) -> Condition<Table>
     where Value == Wrapped? {
         Condition(column.facts, ">", value)
     }
 
-    /// Rows with this or a larger value; NULL is none.
+    /// Rows with this or a larger value; rows with NULL never match.
     public static func >= <Wrapped: ColumnValue & Comparable>(column: Self, value: Wrapped) -> Condition<Table>
     where Value == Wrapped? {
         Condition(column.facts, ">=", value)
@@ -126,26 +129,26 @@ extension Condition {
     }
 }
 
-/// An order of the rows of one table. A ``Secret`` has none.
+/// An order of the rows of one table. Rows can't be ordered by a ``Secret``.
 public struct Ordering<Table: TableDefinition>: Sendable {
     let sql: String
 
-    /// Smaller values first; text byte by byte.
+    /// Smaller values first. Text is compared byte by byte.
     public static func ascending<Value: ColumnValue & Equatable>(_ column: TableColumn<Table, Value>) -> Ordering {
         Ordering(sql: column.name.quotedDatabaseIdentifier)
     }
 
-    /// Larger values first; text byte by byte.
+    /// Larger values first. Text is compared byte by byte.
     public static func descending<Value: ColumnValue & Equatable>(_ column: TableColumn<Table, Value>) -> Ordering {
         Ordering(sql: column.name.quotedDatabaseIdentifier + " DESC")
     }
 
-    /// NULL first, and then smaller values; text byte by byte.
+    /// NULL first, then smaller values. Text is compared byte by byte.
     public static func ascending<Value: ColumnValue & Equatable>(_ column: TableColumn<Table, Value?>) -> Ordering {
         Ordering(sql: column.name.quotedDatabaseIdentifier)
     }
 
-    /// Larger values first, NULL last; text byte by byte.
+    /// Larger values first, NULL last. Text is compared byte by byte.
     public static func descending<Value: ColumnValue & Equatable>(_ column: TableColumn<Table, Value?>) -> Ordering {
         Ordering(sql: column.name.quotedDatabaseIdentifier + " DESC")
     }

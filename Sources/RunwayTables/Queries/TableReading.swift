@@ -8,10 +8,11 @@ public import GRDB
 /// }
 /// ```
 ///
-/// The protocol has the few queries that most apps need. Use ``database``, GRDB's access, for all others: joins,
-/// aggregates, full-text search and GRDB's own records.
+/// The protocol has the few queries that most apps need. For all others, such as joins, aggregates and full-text
+/// search, and for GRDB's own records, use GRDB's connection, ``database``.
 public protocol TableReading {
-    /// GRDB's connection in this transaction, for SQL of the app's own. The values of secret columns are sealed there.
+    /// GRDB's connection in this transaction, for SQL of the app's own. Such SQL reads the values of secret columns as
+    /// they are sealed.
     var database: Database { get }
     /// The sealing of secret columns.
     var secrets: SecretSealing { get }
@@ -50,14 +51,14 @@ extension TableReading {
             layout, Array(layout.columns.indices), try condition?.checked(), ordering.map { $0.sql }, limit)
     }
 
-    /// Returns some columns of rows; the others are absent. Secrets that are
-    /// not among them are not opened.
+    /// Returns the rows with some of their columns and the primary key. All other columns are absent, and secrets in
+    /// them are not opened.
     public func fetch<Table: TableDefinition, each Value>(
         _ columns: repeat TableColumn<Table, each Value>, where condition: Condition<Table>? = nil,
         orderedBy ordering: [Ordering<Table>] = [], limit: Int? = nil
     ) throws -> [Values<Table>] {
         let layout = Table.columns.layout
-        // With the key, by which secrets are opened, and which distinguishes rows.
+        // The key is needed to open secrets, and distinguishes rows.
         var positions = Set(0..<layout.keyCount)
         for column in repeat (each columns).facts { positions.insert(layout.position(of: column.name)) }
         return try rows(layout, positions.sorted(), try condition?.checked(), ordering.map { $0.sql }, limit)
@@ -70,7 +71,7 @@ extension TableReading {
         try fetch(table, where: condition, orderedBy: ordering, limit: 1).first
     }
 
-    /// Returns how many rows there are.
+    /// Returns the number of rows.
     public func count<Table: TableDefinition>(
         _ table: Table.Type, where condition: Condition<Table>? = nil
     ) throws -> Int {
@@ -116,10 +117,10 @@ extension TableReading {
         while try cursor.next() != nil {
             var row = RowValues(layout)
             for index in positions.indices {
-                // Not from GRDB's row, whose generic reading takes three times as long.
+                // GRDB's `Row` is not used: its generic reading takes three times as long.
                 let value = DatabaseValue(sqliteStatement: statement.sqliteStatement, index: CInt(index))
                 let position = positions[index]
-                // Of another library's file, a value may have another form, and still be one of the column's type.
+                // A value that another library wrote may have another form, and still be readable as the column's type.
                 if !forms[index].matches(value) { try layout.columns[position].checkForeign(value, in: layout) }
                 row.slots[position] = .stored(value)
             }
@@ -130,7 +131,7 @@ extension TableReading {
 }
 
 extension ColumnFacts {
-    /// - Throws: ``TableError/Kind/corrupted`` if a value in another form is none of the column's type.
+    /// - Throws: ``TableError/Kind/corrupted`` if a value in another form can't be read as the column's type.
     fileprivate func checkForeign(_ value: DatabaseValue, in layout: TableLayout) throws {
         if value.isNull || isSecret || !isReadable(value) {
             throw TableError(.corrupted, "A value of \(layout.name).\(name) is not of its type.")

@@ -1,6 +1,7 @@
 public import GRDB
 
-/// Reads and writes rows in one transaction. ``RecordStore/write(_:)`` passes it to its closure.
+/// Reads and writes rows in one transaction. ``RecordStore/write(_:)`` passes it to its closure. An error of SQLite is
+/// GRDB's `DatabaseError` inside the closure; ``RecordStore/write(_:)`` throws it as ``TableError``.
 ///
 /// ```swift
 /// try await store.write { file in
@@ -23,31 +24,31 @@ public struct TableWriter: TableReading {
 
     /// Inserts a row.
     ///
-    /// - Returns: The values, with a key that SQLite assigned.
-    /// - Throws: ``TableError/Kind/rejected`` if a value is required and absent, invalid, or can't be stored, or if
-    ///   there is a row with this key; what the table's validation throws; or an error of the file.
+    /// - Returns: The values, with the key if SQLite assigned one.
+    /// - Throws: ``TableError/Kind/rejected`` if a required value is absent, if a value is invalid or can't be stored,
+    ///   or if a row has this key already; the error of the table's validation; or an error of the file.
     @discardableResult
     public func insert<Table: TableDefinition>(_ values: Values<Table>) throws -> Values<Table> {
         Values(row: try insert(values.row))
     }
 
-    /// Changes the row that has the key of the values. Absent values stay as they are.
+    /// Changes the row that has the key of the values. Columns whose values are absent stay as they are.
     ///
     /// - Returns: Whether there is such a row.
     /// - Throws: The errors of ``insert(_:)``, and ``TableError/Kind/rejected`` if the key is absent.
     @discardableResult
     public func update<Table: TableDefinition>(_ values: Values<Table>) throws -> Bool { try update(values.row) }
 
-    /// Changes the row that has the key of the values, or inserts one.
+    /// Changes the row that has the key of the values, or inserts a row if there is none.
     ///
-    /// - Returns: The values, with a key that SQLite assigned.
+    /// - Returns: The values, with the key if SQLite assigned one.
     /// - Throws: The errors of ``insert(_:)``.
     @discardableResult
     public func save<Table: TableDefinition>(_ values: Values<Table>) throws -> Values<Table> {
         Values(row: try save(values.row))
     }
 
-    /// Saves the row of each table of which the draft has values, in the order in which they were set.
+    /// Saves one row of each table for which the draft has values, in the order in which the tables were added.
     ///
     /// - Returns: The draft, with keys that SQLite assigned.
     /// - Throws: The errors of ``insert(_:)``.
@@ -58,11 +59,11 @@ public struct TableWriter: TableReading {
         return draft
     }
 
-    /// Changes the values of all rows that meet a condition.
+    /// Changes the values of all rows that meet a condition; `nil` changes all rows.
     ///
     /// - Returns: The number of changed rows.
-    /// - Throws: The errors of ``insert(_:)``, and ``TableError/Kind/rejected`` for a key or a secret, which differ row
-    ///   by row.
+    /// - Throws: The errors of ``insert(_:)``, and ``TableError/Kind/rejected`` if a value is of a key column or a
+    ///   secret column: such values differ from row to row.
     @discardableResult
     public func updateAll<Table: TableDefinition>(
         _ values: Values<Table>, where condition: Condition<Table>?
@@ -133,7 +134,8 @@ extension TableWriter {
     func save(_ row: RowValues) throws -> RowValues {
         if row.layout.assignsKeys, row.slots[0].isAbsent { return try insert(row) }
         let key = try row.key()
-        // The row of an insert is validated as a whole, so that a partial row is not taken for an update that is valid.
+        // A row that does not exist is inserted, which validates it as a whole: a part of a row may be valid as an
+        // update only.
         return try exists(row.layout, key) && update(row) ? row : try insert(row)
     }
 

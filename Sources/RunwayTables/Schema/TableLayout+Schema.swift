@@ -23,7 +23,6 @@ extension TableLayout {
             }
     }
 
-    /// Creates the table and its indexes.
     func create(in database: Database) throws { for sql in creatingSQL { try database.execute(sql: sql) } }
 
     /// Returns the differences between the table of a file and its declaration, in sentences; none if they agree.
@@ -80,7 +79,7 @@ extension TableLayout {
 }
 
 extension DatabaseValue {
-    /// The value in SQL, for a default: nothing else is ever written into a statement.
+    /// The value as a literal of SQL, for the default of a column. No other value is ever written into a statement.
     var literal: String {
         switch storage {
         case .null: "NULL"

@@ -1,13 +1,13 @@
 import GRDB
 
 extension RecordStore {
-    /// Seals the secrets that a former key has sealed with the present one (``Options/sealing``).
+    /// Opens the secrets that were sealed with a former key, and seals them with the present key (``Options/sealing``).
     ///
-    /// The function works in transactions of at most 500 rows, and continues after a kill where it was. When it
-    /// returns, the former keys are not needed any more.
+    /// The function works in transactions of at most 500 rows, and can be called again after a kill. When it returns,
+    /// the former keys are not needed any more.
     ///
-    /// - Returns: The number of rows that were sealed anew.
-    /// - Throws: ``TableError/Kind/keyUnavailable`` if a value opens with none of the keys, or an error of the file.
+    /// - Returns: The number of rows that were sealed again.
+    /// - Throws: ``TableError/Kind/keyUnavailable`` if none of the keys opens a value, or an error of the file.
     @discardableResult
     public func resealSecrets() async throws -> Int {
         // Staged rows have secrets of the key with which they were staged.
@@ -26,9 +26,10 @@ extension RecordStore {
 }
 
 extension TableWriter {
-    /// Seals a group of rows anew, in the order of the key.
+    /// Seals a group of rows again, in the order of the primary key.
     ///
-    /// - Returns: The last key of the group, `nil` if there are no more rows, and how many rows were sealed.
+    /// - Returns: The primary key of the last row in the group, `nil` if there are no more rows, and the number of rows
+    ///   that were sealed.
     fileprivate func resealSecrets(
         of layout: TableLayout, after start: [DatabaseValue]?
     ) throws -> (last: [DatabaseValue]?, count: Int) {

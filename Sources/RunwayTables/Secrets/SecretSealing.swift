@@ -4,9 +4,10 @@ import RunwayStorage
 
 /// Seals and opens the values of secret columns, with the keys of the app.
 ///
-/// A value is sealed for its table, column and key, so that it can't be opened in the place of another one.
+/// A value is sealed for its table, its column and the primary key of its row, so that it can't be opened in another
+/// place.
 public struct SecretSealing: Sendable {
-    /// Seals values that are written, and opens them; `nil` if the store has no sealing.
+    /// Seals new values, and opens values; `nil` if the store has no sealing.
     let current: (any PayloadSealing)?
     /// The sealings that open values from before a rotation.
     let former: [any PayloadSealing]

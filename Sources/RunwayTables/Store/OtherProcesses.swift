@@ -11,9 +11,10 @@ import Synchronization
     import Musl
 #endif
 
-/// Notices commits of other processes by the system's events of the write-ahead log, and lets observations fetch again.
+/// Notices commits of other processes by the system's events of the write-ahead log, and makes observations fetch
+/// again.
 final class OtherProcesses: Sendable {
-    /// Guards the source of events; `nil` when it was stopped, or if the system has none.
+    /// Guards the source of events; `nil` after `stop()`, or if the system has none.
     private let source: Mutex<(any DispatchSourceProtocol)?>
     private let version: FileVersion
     /// Guards the registration for the end of a suspension, in which no event can be handled.
@@ -55,7 +56,7 @@ final class OtherProcesses: Sendable {
             }
             let source = DispatchSource.makeReadSource(fileDescriptor: file)
             source.setEventHandler {
-                // Which events there were does not matter.
+                // Reads and ignores the details of the events.
                 var buffer = [UInt8](repeating: 0, count: 4096)
                 while read(file, &buffer, buffer.count) > 0 {}
                 onChange()
@@ -67,7 +68,7 @@ final class OtherProcesses: Sendable {
     }
 }
 
-/// The version of a file, which a commit of another connection changes, and one of this connection does not.
+/// The version of a file. Commits of other connections change it; commits of this connection do not.
 private final class FileVersion: Sendable {
     private let queue: DatabaseQueue
     /// Guards the version that was last noticed.
@@ -75,14 +76,15 @@ private final class FileVersion: Sendable {
 
     init(_ queue: DatabaseQueue) { self.queue = queue }
 
-    /// Lets observations fetch again if the last commit is another process's.
+    /// Makes observations fetch again if another process has committed.
     func notice(isFirst: Bool = false) {
         queue.asyncWriteWithoutTransaction { [self] database in
             if isChanged(database) {
                 if !isFirst { fetchAgain(database) }
                 return
             }
-            // The event of a commit comes before the commit is visible, which it is when its writer's lock is released.
+            // The event arrives before the commit is visible. It is visible when its writer releases the lock, for
+            // which this transaction waits.
             try? database.inTransaction(.immediate) {
                 if isChanged(database) { try database.notifyChanges(in: .fullDatabase) }
                 return .commit
@@ -97,7 +99,7 @@ private final class FileVersion: Sendable {
         }
     }
 
-    /// Whether another connection has committed since this was last asked.
+    /// Whether another connection has committed since the last call.
     private func isChanged(_ database: Database) -> Bool {
         guard let new = try? Int.fetchOne(database, sql: "PRAGMA data_version") else { return false }
         return version.withLock { version in

@@ -4,7 +4,8 @@ import RunwaySQLite
 import RunwayStorage
 import Synchronization
 
-/// One SQLite file of records, usually for one account. Only this object has a connection to the file.
+/// One SQLite file of tables, usually for one account. Only this object has a connection to the file: tables and
+/// records have none.
 ///
 /// ```swift
 /// let store = try await RecordStore.open(at: file, tables: [Tasks.self], migrations: migrations)
@@ -12,8 +13,9 @@ import Synchronization
 /// let open = try await store.read { try $0.fetch(Tasks.self, where: Tasks.done == false) }
 /// ```
 ///
-/// A write is one transaction or nothing. A read sees one state of the file. No call blocks the thread of its caller.
-/// Reads and writes run one after the other, on one connection. Only the user can read the file and its folder.
+/// A write is one transaction: all of it is in the file, or nothing. A read sees one state of the file. Reads and
+/// writes run one after the other, on one connection, and no call blocks the thread of its caller. Only the user can
+/// read the file and its folder.
 public final class RecordStore: Sendable {
     /// The database file.
     public let url: URL
@@ -29,7 +31,7 @@ public final class RecordStore: Sendable {
     private let connection: Mutex<DatabaseQueue?>
     private let suspension: Suspension?
     private let otherProcesses: OtherProcesses?
-    /// Guards when the log is moved that SQLite could not move by itself.
+    /// Guards the size at which the store moves the write-ahead log, if SQLite could not move it.
     private let logBound = Mutex(LogBound())
 
     init(_ opener: StoreOpener, _ queue: DatabaseQueue, isReadOnly: Bool = false, setAside: URL? = nil) {
@@ -45,15 +47,15 @@ public final class RecordStore: Sendable {
         otherProcesses = options.isShared ? OtherProcesses(of: url, queue) : nil
     }
 
-    /// Opens a file, creates it from the declarations if there is none, and brings it to the last step.
+    /// Opens a file, creates it from the declarations if it does not exist, and takes the steps that it has not taken.
     ///
     /// - Parameters:
-    ///   - url: The file. Its folder is created if there is none.
+    ///   - url: The file. Its folder is created if it does not exist.
     ///   - tables: All tables of the file.
     ///   - migrations: The changes since the first release. The default is none.
     ///   - options: The way in which the file is opened and used.
-    /// - Throws: ``TableError``, unless ``Options/recover`` decides otherwise. A table that differs from its
-    ///   declaration is ``TableError/Kind/differentSchema``, with a sentence for each difference.
+    /// - Throws: ``TableError``, unless ``Options/recover`` decides otherwise. If a table differs from its declaration,
+    ///   the error is ``TableError/Kind/differentSchema``, with a sentence for each difference.
     public static func open(
         at url: URL, tables: [any TableDefinition.Type], migrations: Migrations = Migrations(),
         options: Options = Options()
@@ -80,7 +82,7 @@ public final class RecordStore: Sendable {
         }
     }
 
-    /// Reads in one state of the file.
+    /// Reads one state of the file.
     ///
     /// - Parameter fetch: Reads. It runs on a background thread.
     /// - Throws: ``TableError`` for an error of the file, `CancellationError` if the task is cancelled, or the error of
@@ -94,10 +96,11 @@ public final class RecordStore: Sendable {
         }
     }
 
-    /// Reads and writes in one transaction, which is in the file when the call returns, or not at all if it throws.
+    /// Reads and writes in one transaction. It is in the file when the call returns; if the call throws, nothing of it
+    /// is.
     ///
-    /// On a full disk the write-ahead log is moved, and the transaction repeated. While the app is being suspended, a
-    /// transaction of a shared file is interrupted, reported, and repeated when the app resumes.
+    /// If the disk is full, the write-ahead log is moved, and the transaction is repeated. While the app is being
+    /// suspended, a transaction of a shared file is interrupted, reported, and repeated when the app resumes.
     ///
     /// - Parameter change: Reads and writes. It runs on a background thread, and may run again from its beginning.
     /// - Throws: ``TableError`` for an error of the file, `CancellationError` if the task is cancelled before the
@@ -133,11 +136,12 @@ public final class RecordStore: Sendable {
         }
     }
 
-    /// The bytes of the write-ahead log, at most 16 MiB while another process reads, and 4 MiB otherwise.
+    /// The size of the write-ahead log in bytes: at most 16 MiB while another process reads, and at most 4 MiB
+    /// otherwise.
     public var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
-    /// Closes the file after the operations that were begun; later ones fail as ``TableError/Kind/unavailable``. An
-    /// observation keeps the file open until it ends.
+    /// Closes the file after the operations that were begun. Later operations throw ``TableError/Kind/unavailable``.
+    /// The file stays open until the last observation ends.
     public func close() async throws {
         otherProcesses?.stop()
         let queue = connection.withLock { $0.take() }
@@ -174,7 +178,7 @@ public final class RecordStore: Sendable {
         try await Self.inBackground { try queue.moveLog() }
     }
 
-    /// Moves the log, in the background, if other processes have prevented SQLite from it.
+    /// Moves the log in the background, if other processes have prevented SQLite from moving it.
     private func boundLog(_ byteCount: Int) {
         guard logBound.withLock({ $0.isExceeded(by: byteCount) }), let queue = try? queue() else { return }
         DispatchQueue.global().async { [weak self] in
@@ -183,7 +187,7 @@ public final class RecordStore: Sendable {
         }
     }
 
-    /// Runs an operation that may wait for the disk away from the threads that all tasks share.
+    /// Runs an operation that may wait for the disk, on a thread that is not one of the concurrency pool.
     static func inBackground<Value: Sendable>(_ operation: @escaping @Sendable () throws -> Value) async throws -> Value
     {
         try await withCheckedThrowingContinuation { continuation in

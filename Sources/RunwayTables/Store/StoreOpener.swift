@@ -3,7 +3,7 @@ import GRDB
 import RunwaySQLite
 import RunwayStorage
 
-/// Opens one file, creates or takes over its tables, and brings it to this build's version.
+/// Opens one file, creates its tables or takes over those of another library, and brings it to this build's version.
 struct StoreOpener: Sendable {
     enum Mode: Sendable {
         case current
@@ -33,7 +33,7 @@ struct StoreOpener: Sendable {
                 at: url, waitsForDrive: options.survivesPowerLoss,
                 overwritesRemovedBytes: layouts.contains(where: \.hasSecrets),
                 busyTimeout: options.lockTimeout / .seconds(1), observesSuspension: options.isShared,
-                // A row that is replaced is deleted, also for triggers.
+                // A row that REPLACE removes then fires the triggers of a delete.
                 prepare: { try $0.execute(sql: "PRAGMA recursive_triggers = ON") })
             do {
                 if mode == .current { try migrate(queue) }
@@ -50,7 +50,7 @@ struct StoreOpener: Sendable {
     private func protect(_ urls: [URL]) throws { try StorageFolder.protect(urls, isBackedUp: options.isBackedUp) }
 
     private func migrate(_ queue: DatabaseQueue) throws {
-        // Only a file that needs it takes the lock of writers.
+        // Takes the lock of writers only if the file needs it.
         if try !queue.read({ try StepLog.exists(in: $0) }) { try queue.writeMakingRoom { try begin($0) } }
         let taken = try queue.read { try StepLog.entries(in: $0).count }
         if options.rehearsesMigrations, taken < migrations.steps.count { try migrations.rehearse(for: queue) }
@@ -63,9 +63,9 @@ struct StoreOpener: Sendable {
         }
     }
 
-    /// Creates the tables of a new file, or takes over one of another library.
+    /// Creates the tables of a new file, or takes over the file of another library.
     private func begin(_ database: Database) throws {
-        // Another process may have come first, which GRDB does not notice by itself.
+        // Another process may have created the tables before, and GRDB's schema cache does not notice it.
         database.clearSchemaCache()
         if try StepLog.exists(in: database) { return }
         let isNew = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0

@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Knows whether GRDB interrupts transactions, since the app is being suspended.
+/// Knows whether GRDB interrupts transactions because the app is being suspended.
 final class Suspension: Sendable {
     fileprivate struct State {
         var isSuspended = false
         var waiters: [AsyncStream<Void>.Continuation] = []
     }
 
-    /// Guards what is known, and the writes that wait for the end.
+    /// Guards whether the app is being suspended, and the writes that wait until it resumes.
     private let state = Mutex(State())
     /// Guards the registrations, which are removed with this object.
     private let observers = Mutex<[any NSObjectProtocol]>([])
@@ -27,7 +27,7 @@ final class Suspension: Sendable {
         observers.withLock { for observer in $0 { NotificationCenter.default.removeObserver(observer) } }
     }
 
-    /// Returns when transactions are possible again, at once if they are.
+    /// Returns when transactions are possible again; immediately if they are possible now.
     ///
     /// - Returns: `false` if the task was cancelled before.
     func waitForEnd() async -> Bool {

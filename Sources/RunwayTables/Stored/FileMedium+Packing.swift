@@ -4,11 +4,12 @@ import RunwaySQLite
 import RunwayStorage
 import RunwayZlib
 
-/// The bytes of a file: two letters, the version, a checksum of eight bytes, and the packed value. See docs/formats.md.
+/// The format of a file: two letters, the version, a checksum of eight bytes, and the packed value. See
+/// docs/formats.md.
 extension FileMedium {
     private static let version: UInt8 = 1
 
-    /// The first bytes of the file; `nil` for a file that has the bytes of its value.
+    /// The first bytes of the file; `nil` if the file has only the bytes of its value.
     private var letters: [UInt8]? {
         switch form {
         case .plain: nil
@@ -51,7 +52,7 @@ extension FileMedium {
         return withUnsafeBytes(of: sum.value.littleEndian) { Array($0) }
     }
 
-    /// Returns the bytes of a whole stream of gzip; `nil` if it is malformed, or has more bytes.
+    /// Returns the bytes of a complete gzip stream; `nil` if it is malformed, or has more bytes than the limit.
     private static func inflated(_ bytes: [UInt8], upTo maximumByteCount: Int) -> [UInt8]? {
         // 15 is the largest window, and 16 more select the gzip format.
         guard let inflater = runway_inflater_create(15 + 16) else { return nil }
@@ -76,7 +77,7 @@ extension FileMedium {
 }
 
 extension SecretSealing {
-    /// Seals a value for its name.
+    /// Seals a value under its name.
     fileprivate func sealed(_ bytes: [UInt8], named name: String) throws -> [UInt8] {
         guard let sealed = try? current?.seal(bytes, for: Self.context(name)) else { throw Self.unavailable(name) }
         return sealed

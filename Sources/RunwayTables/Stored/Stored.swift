@@ -10,11 +10,12 @@ import Synchronization
 /// let shown = try await theme.value() ?? .light
 /// ```
 ///
-/// A value that is absent is `nil`. One that is damaged, or was written by a later version of the app, is an error and
-/// stays as it is. A ``Secret`` in preferences or in an open file does not compile.
+/// ``value()`` returns `nil` for an absent value. For a value that is damaged, or that a later version of the app
+/// wrote, it throws an error, and the value stays as it is. A ``Secret`` in preferences or in an open file does not
+/// compile.
 ///
-/// Operations on one object run one after the other, and complete even if their caller is cancelled. An app has one
-/// object for each value, and moves it in one process.
+/// Operations on one object run one after the other, and complete even if their caller is cancelled. Create only one
+/// object for each value, and move a value in one process only.
 public final class Stored<Value: Sendable>: Sendable {
     private struct State {
         var last: Task<Void, Never>?
@@ -31,13 +32,13 @@ public final class Stored<Value: Sendable>: Sendable {
     /// Names a value and its store.
     ///
     /// - Parameters:
-    ///   - name: The name in the store, from 1 to 128 bytes of UTF-8. It contains no `/`, NUL and `.new`, and begins
-    ///     with no period. Names in one folder differ by more than case.
+    ///   - name: The name in the store, from 1 to 128 bytes of UTF-8. It must not contain `/`, NUL or `.new`, and must
+    ///     not begin with a period. Names in one folder must differ by more than case.
     ///   - place: The store.
     ///   - former: The store in which former versions of the app have the value; see ``StoredPlace/from(_:named:)``.
     ///     The first operation moves the value: it writes the new store, synchronises it, and then removes the value
-    ///     from the former one. A kill at any time loses nothing. If both stores have a value, the new one is valid.
-    ///     The default, `nil`, moves nothing.
+    ///     from the former one. A kill at any time loses nothing. If both stores have a value, the one in the new store
+    ///     is used. The default, `nil`, moves nothing.
     public init(_ name: String, in place: StoredPlace<Value>, moved former: StoredPlace<Value>? = nil) {
         precondition(
             (1...128).contains(name.utf8.count) && !name.hasPrefix(".") && !name.contains(".new")
@@ -64,10 +65,10 @@ public final class Stored<Value: Sendable>: Sendable {
         }
     }
 
-    /// Stores a value instead of the former one, durably.
+    /// Replaces the value durably.
     ///
     /// - Throws: ``TableError``: ``TableError/Kind/rejected`` if the value is too large for its store, or could not be
-    ///   read back, or an error of the store. The former value stays then.
+    ///   read back, or an error of the store. The former value then stays.
     public func set(_ value: Value) async throws(TableError) {
         try await inTurn { [self] () throws(TableError) in
             try await place.save(value, name)
@@ -80,7 +81,8 @@ public final class Stored<Value: Sendable>: Sendable {
     /// - Throws: ``TableError``, an error of the store.
     public func remove() async throws(TableError) {
         try await inTurn { [self] () throws(TableError) in
-            // The former one first: after a kill in between it would be moved, and be there again.
+            // The value in the former store is removed first: after a kill in between, it would otherwise be moved
+            // again.
             try await leaveFormer()
             try await place.remove(name)
         }
@@ -92,7 +94,7 @@ public final class Stored<Value: Sendable>: Sendable {
         state.withLock { $0.hasMoved = true }
     }
 
-    /// Runs an operation after those that began before, in a task of its own, so that a move is never left halfway.
+    /// Runs an operation after all operations that began before, in its own task, so that a move always completes.
     private func inTurn<Result: Sendable>(
         _ operation: @escaping @Sendable () async throws(TableError) -> Result
     ) async throws(TableError) -> Result {

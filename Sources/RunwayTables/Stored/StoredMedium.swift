@@ -6,7 +6,7 @@ import RunwayStorage
 
 /// A store of named bytes. `load` returns `nil` if there are none; `save` returns when they are durable.
 protocol StoredMedium: Sendable {
-    /// The store and its place, in words.
+    /// The store and the location of the value in it, in words.
     var identity: String { get }
     var maximumByteCount: Int { get }
     func load(_ name: String) async throws -> Data?
@@ -22,7 +22,7 @@ struct PreferencesMedium: StoredMedium {
 
     func load(_ name: String) throws -> Data? {
         let defaults = try defaults
-        // On Linux what another process has written is read only then.
+        // On Linux, values that another process has written are read only after this call.
         _ = defaults.synchronize()
         guard let object = defaults.object(forKey: name) else { return nil }
         if let wrapped = (object as? Data)?.unwrapped { return wrapped }
@@ -56,12 +56,13 @@ struct PreferencesMedium: StoredMedium {
 extension Data {
     private static let mark = Data("RP\u{1}".utf8)
 
-    /// The property list that is stored as data; `nil` if there is none.
+    /// The property list that is wrapped in the data; `nil` if there is none.
     fileprivate var unwrapped: Data? { starts(with: Self.mark) ? dropFirst(Self.mark.count) : nil }
     fileprivate static func wrapping(_ bytes: Data) -> Data { mark + bytes }
 
-    /// Whether the preferences would change a property list: on Linux their file is XML, which has whole seconds, and
-    /// loses some characters. Data that looks like a wrapped list is wrapped, too.
+    /// Whether a property list must be wrapped, because the preferences would change it. On Linux their file is XML, in
+    /// which dates have whole seconds, and some characters are lost. Data that looks like a wrapped list is wrapped,
+    /// too.
     fileprivate func isLost(inTextOf list: [Any]) -> Bool {
         if (list.first as? Data)?.unwrapped != nil { return true }
         #if canImport(Darwin)
@@ -127,7 +128,7 @@ struct FileMedium: StoredMedium {
 
     var identity: String { "the folder \(folder.standardizedFileURL.path)" }
     var maximumByteCount: Int { if case .sealed = form { 64 << 10 } else { 64 << 20 } }
-    /// With what is around an archive or a sealed value.
+    /// The limit of the whole file, with the bytes that an archive or a sealed value adds.
     private var maximumFileByteCount: Int { 2 * maximumByteCount }
 
     func load(_ name: String) async throws -> Data? {

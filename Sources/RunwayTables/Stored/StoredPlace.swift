@@ -14,13 +14,14 @@ public import RunwayStorage
 /// | ``bytes(in:)`` | a picture, an article | 64 MiB |
 /// | ``database(_:)`` | one value that belongs to an account, with its file | 1 MiB |
 ///
-/// Data with states or kinds, which is searched and sorted, belongs in a ``TableDefinition``; a response that can be
-/// fetched again belongs in a `DiskCache`. A larger value is refused as ``TableError/Kind/rejected``.
+/// A value that is larger than the limit is refused as ``TableError/Kind/rejected``. Data with states or kinds, which
+/// is searched and sorted, belongs in a ``TableDefinition``; a response that can be fetched again belongs in a
+/// `DiskCache`.
 public struct StoredPlace<Value: Sendable>: Sendable {
     let medium: any StoredMedium
     let encode: @Sendable (Value) throws -> Data
     let decode: @Sendable (Data) throws -> Value?
-    /// The name in this store; `nil` if it is that of the ``Stored`` value.
+    /// The name in this store; `nil` if it is the name of the ``Stored`` value.
     let formerName: String?
 
     init(
@@ -34,12 +35,13 @@ public struct StoredPlace<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - place: The former store.
-    ///   - name: The former name, without the limits of present ones. The default, `nil`, is the present name.
+    ///   - name: The former name, to which the limits of present names do not apply. The default, `nil`, is the present
+    ///     name.
     public static func from(_ place: StoredPlace, named name: String? = nil) -> StoredPlace {
         StoredPlace(place.medium, named: name, encode: place.encode, decode: place.decode)
     }
 
-    /// Names the former, open store of a value that is a secret now.
+    /// Names the former store of a value that was not sealed there, and is a secret now.
     public static func from<Wrapped: Codable>(
         _ place: StoredPlace<Wrapped>, named name: String? = nil
     ) -> StoredPlace where Value == Secret<Wrapped> {
@@ -50,7 +52,7 @@ public struct StoredPlace<Value: Sendable>: Sendable {
 }
 
 extension StoredPlace where Value: Codable {
-    /// The preferences (`UserDefaults`), in the form that the app's own code uses for them.
+    /// The preferences (`UserDefaults`). The value has the form in which the app's own code would store it there.
     ///
     /// - Parameter suite: The suite, such as that of an app group. The default, `nil`, is the app's own.
     public static func preferences(suite: String? = nil) -> StoredPlace {
@@ -72,14 +74,15 @@ extension StoredPlace where Value: Codable {
             encode: { value in
                 let encoder = PropertyListEncoder()
                 encoder.outputFormat = .binary
-                // In an array, since a number alone is no property list.
+                // In an array, since a bare number is not a property list.
                 return try encoder.encode([value])
             }, decode: { try PropertyListDecoder().decode([Value].self, from: $0).first })
     }
 }
 
 extension StoredPlace where Value == Data {
-    /// A file with the bytes as they are, which have no checksum. A file beside a row is a column of its table.
+    /// A file with the bytes as they are, without a checksum. For a file that belongs to a row, declare a column of
+    /// ``StoredFile`` instead.
     public static func bytes(in folder: URL) -> StoredPlace {
         StoredPlace(FileMedium(folder: folder), encode: { $0 }, decode: { $0 })
     }
@@ -89,15 +92,15 @@ extension StoredPlace {
     #if canImport(Security)
         /// The keychain. The value leaves the device only if it is synchronised.
         ///
-        /// The system keeps it when the app is deleted.
+        /// The value stays in the keychain when the app is deleted.
         ///
         /// - Parameters:
         ///   - accessGroup: The access group of apps and extensions that share the value. The default, `nil`, is the
         ///     app's own.
-        ///   - isReadableWhileLocked: Whether the value can be read as soon as the device was unlocked once since it
-        ///     started, and not only while it is unlocked. The default is `true`.
-        ///   - isSynchronized: Whether the user's other devices receive the value. Ids of a device never are. The
-        ///     default is `false`, and then backups on other devices don't have it, either.
+        ///   - isReadableWhileLocked: Whether the value can be read after the first unlock since the device started. If
+        ///     `false`, it can be read only while the device is unlocked. The default is `true`.
+        ///   - isSynchronized: Whether the user's other devices receive the value; pass `false` for the id of a device.
+        ///     The default is `false`; then another device that restores a backup does not have the value, either.
         public static func keychain<Wrapped>(
             accessGroup: String? = nil, isReadableWhileLocked: Bool = true, isSynchronized: Bool = false
         ) -> StoredPlace where Value == Secret<Wrapped> {
@@ -108,7 +111,7 @@ extension StoredPlace {
         }
     #endif
 
-    /// A file that is sealed with a key of the app, where there is no keychain.
+    /// A file that is sealed with a key of the app, for systems without a keychain.
     ///
     /// - Parameters:
     ///   - folder: The folder of the file, of mode 0700.
@@ -130,7 +133,7 @@ extension StoredPlace {
     }
 }
 
-/// A value that can't be written so that it could be read back.
+/// The error of a value that could not be read back if it were written.
 private struct Unreadable: Error {}
 
 extension StoredPlace {
@@ -147,7 +150,7 @@ extension StoredPlace {
     }
 
     func save(_ value: Value, _ name: String) async throws(TableError) {
-        // A property list writes some values that it does not read, such as the text "$null".
+        // Some values can be written to a property list, and not read from it, such as the text "$null".
         guard let bytes = try? encode(value), (try? decode(bytes)) != nil else {
             throw TableError(.rejected, "The value \(name) can't be stored without loss.")
         }

@@ -1,47 +1,48 @@
-/// The values that a record writes and reads: those of one row of each of its tables.
+/// The values that a record writes and reads: one row for each of its tables.
 ///
 /// ```swift
 /// let draft = Draft(cell)                       // on the cell's actor
 /// try await store.write { try $0.save(draft) }  // all tables in one transaction
 /// ```
 public struct Draft: Sendable, Hashable {
-    /// The rows, one for each table, in the order in which they were added. A record stands over few tables.
+    /// The rows, one for each table, in the order in which they were added. A record has few tables.
     var rows: [RowValues] = []
 
-    /// Has no values yet.
+    /// Creates a draft without values.
     public init() {}
 
-    /// Has the values that a record writes.
+    /// Creates a draft with the values that a record writes.
     public init(_ record: some VirtualRecord) { record.write(to: &self) }
 
-    /// Has the values of rows, one of each table. Of several rows of one table, the last wins, value by value.
+    /// Creates a draft with the values of rows of several tables. If two rows are of one table, the later one replaces
+    /// single values of the earlier one.
     public init<each Table: TableDefinition>(_ values: repeat Values<each Table>) {
         for row in repeat (each values).row { merge(row, overriding: true) }
     }
 
-    /// The value of a column that is never NULL; `nil` if it is absent. Setting `nil` removes it.
+    /// The value of a column that is never NULL; `nil` if it is absent. Setting `nil` makes it absent.
     public subscript<Table, Value: ColumnValue>(column: TableColumn<Table, Value>) -> Value? {
         get { row(Table.self)?[column.facts.name] }
         set { change(Table.self) { $0[required: column.facts.name] = newValue } }
     }
 
-    /// The value of a column that may be NULL; `nil` if it is NULL or absent. Setting `nil` makes it NULL.
+    /// The value of a column that may be NULL; `nil` if it is NULL or absent. Setting `nil` stores NULL.
     public subscript<Table, Value: ColumnValue>(column: TableColumn<Table, Value?>) -> Value? {
         get { row(Table.self)?[column.facts.name] }
         set { change(Table.self) { $0[nullable: column.facts.name] = newValue } }
     }
 
-    /// Whether a column has a value, which may be NULL.
+    /// Whether a column has a value. NULL is a value.
     public func contains<Table, Value>(_ column: TableColumn<Table, Value>) -> Bool {
         row(Table.self)?.contains(column.facts.name) ?? false
     }
 
-    /// Removes the value of a column, so that a save leaves it as it is.
+    /// Removes the value of a column, so that a save does not change the column.
     public mutating func remove<Table, Value>(_ column: TableColumn<Table, Value>) {
         change(Table.self) { $0.remove(column.facts.name) }
     }
 
-    /// Returns the values of one table; none if the draft has no value of it.
+    /// Returns the values of one table; empty if the draft has no values of it.
     public func values<Table: TableDefinition>(of table: Table.Type) -> Values<Table> {
         row(table).map { Values(row: $0) } ?? Values()
     }
@@ -50,8 +51,8 @@ public struct Draft: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - other: Another draft.
-    ///   - overriding: Whether values that this draft already has are replaced, too. If `false`, only values that are
-    ///     absent in this draft are added. NULL is not absent.
+    ///   - overriding: Whether to replace values that this draft already has. If `false`, only values that are absent
+    ///     in this draft are added. NULL is a value, and not absent.
     public mutating func merge(_ other: Draft, overriding: Bool) {
         for row in other.rows { merge(row, overriding: overriding) }
     }

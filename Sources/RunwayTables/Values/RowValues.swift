@@ -3,7 +3,7 @@ import RunwayJSON
 
 /// The values of one row, or of a part of it, without the type of the table.
 struct RowValues: Sendable {
-    /// One column's share of a row.
+    /// The value of one column.
     enum Slot: Sendable, Hashable {
         case absent
         /// A value that can't be stored without loss. A write of it is refused.

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The values of one row of a table, or of a part of a row. A change of the values does not change the file.
+/// The values of one row of a table, or of some of its columns. A change of the values does not change the file.
 ///
 /// ```swift
 /// var values = Values<Tasks>()
@@ -13,33 +13,33 @@ import GRDB
 public struct Values<Table: TableDefinition>: Sendable, Hashable {
     var row: RowValues
 
-    /// Has no values yet.
+    /// Creates a row without values.
     public init() { row = RowValues(Table.columns.layout) }
 
     init(row: RowValues) { self.row = row }
 
-    /// The value of a column that is never NULL; `nil` if it is absent. Setting `nil` removes it.
+    /// The value of a column that is never NULL; `nil` if it is absent. Setting `nil` makes it absent.
     public subscript<Value: ColumnValue>(column: TableColumn<Table, Value>) -> Value? {
         get { row[column.facts.name] }
         set { row[required: column.facts.name] = newValue }
     }
 
-    /// The value of a column that may be NULL; `nil` if it is NULL or absent. Setting `nil` makes it NULL.
+    /// The value of a column that may be NULL; `nil` if it is NULL or absent. Setting `nil` stores NULL.
     public subscript<Value: ColumnValue>(column: TableColumn<Table, Value?>) -> Value? {
         get { row[column.facts.name] }
         set { row[nullable: column.facts.name] = newValue }
     }
 
-    /// Whether a column has a value, which may be NULL.
+    /// Whether a column has a value. NULL is a value.
     public func contains<Value>(_ column: TableColumn<Table, Value>) -> Bool { row.contains(column.facts.name) }
 
-    /// Removes the value of a column, so that a save leaves it as it is.
+    /// Removes the value of a column, so that a save does not change the column.
     public mutating func remove<Value>(_ column: TableColumn<Table, Value>) { row.remove(column.facts.name) }
 
     /// Returns the value of a column that is never NULL.
     ///
-    /// - Throws: ``TableError/Kind/rejected`` if it is absent, or no value of the column's type, such as a case that
-    ///   only a later version of the app has.
+    /// - Throws: ``TableError/Kind/rejected`` if the value is absent, or can't be read as the column's type, such as a
+    ///   case that only a later version of the app has.
     public func require<Value: ColumnValue>(_ column: TableColumn<Table, Value>) throws -> Value {
         guard let value = self[column] else {
             throw TableError(.rejected, "A row of \(Table.name) has no readable \(column.name).")

@@ -8,26 +8,28 @@
 /// }
 /// ```
 ///
-/// A record has no connection to the file, and no method that saves: a type above the tables writes the record's
-/// values. One record may represent rows of several tables, and has only the columns that it needs. The type of the
-/// records is chosen where they are read.
+/// A record has no connection to the file, and no method that saves it: a ``DataCenter``, for example, writes its
+/// values. One record may represent rows of several tables, and has only the columns that it needs. Code that reads
+/// rows chooses the type of their records.
 public protocol VirtualRecord {
-    /// Writes the record's values. A column that it does not know stays absent, and is not changed by a save.
+    /// Writes the record's values to a draft. Columns that the record does not write stay absent, and a save does not
+    /// change them.
     func write(to draft: inout Draft)
 
-    /// Takes values. An absent value leaves what the record has only if the record says so.
+    /// Reads values from a draft, whose subscript returns `nil` for an absent value. To leave a property unchanged if
+    /// its value is absent, check ``Draft/contains(_:)``, or have callers use ``override(from:)``.
     mutating func read(from draft: Draft)
 }
 
 extension VirtualRecord {
-    /// Takes only the values that the record does not have: those that it does not write.
+    /// Reads only those values of a draft that the record lacks. A record has the values that ``write(to:)`` writes.
     public mutating func fill(from draft: Draft) {
         var filled = Draft(self)
         filled.merge(draft, overriding: false)
         read(from: filled)
     }
 
-    /// Takes values; a former value stays if it has no other.
+    /// Reads the values of a draft. A value of the record stays if it is absent in the draft.
     public mutating func override(from draft: Draft) {
         var overridden = Draft(self)
         overridden.merge(draft, overriding: true)
