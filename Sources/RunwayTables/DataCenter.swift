@@ -4,7 +4,7 @@ public import Runway
 /// terms of the business, and are implemented with tables.
 ///
 /// A method returns records whose type the caller chooses, or the values of a ``RowReformer``. It never returns
-/// ``Values`` or a ``Draft``, so that the code above a center names no table, and imports none. A center has the rules
+/// ``Values`` or a ``Draft``, so that the code above a center neither names nor imports a table. A center has the rules
 /// for several tables; the rules for one table are in its ``TableDefinition``. An app has a center for each concern and
 /// account. See <doc:WhatTheAppRemembers#Weak-and-strong-business> for an example.
 @MainActor

@@ -9,8 +9,8 @@ extension SyncDevice {
         try store.removeStaged()
     }
 
-    /// The transactions that the server must find in its log: those without a verdict, and those whose verdict says
-    /// that they are in the log.
+    /// The transactions whose decisions the server has to look up: those without a verdict, and those whose verdict
+    /// says that they are in the log.
     func named(in store: some DeviceStore) throws -> [Identifier] {
         try store.outgoing().filter { $0.verdict?.isInLog ?? true }.map(\.transaction.id)
     }

@@ -23,7 +23,7 @@ package struct SnapshotRequest: Hashable, Sendable {
     package let start: Cursor?
     /// The last row of the previous page; `nil` for the first page.
     package let after: RowKey?
-    /// The transactions that the server must find in its log, in the request for the first page.
+    /// The transactions whose decisions the server has to look up, in the request for the first page.
     package let pending: [Identifier]
 
     package init(device: Identifier, start: Cursor?, after: RowKey?, pending: [Identifier]) {

@@ -47,7 +47,7 @@ struct ColumnFacts: Sendable {
     let isNullable: Bool
     let isSecret: Bool
     let isFile: Bool
-    /// The value of a row that is inserted without one.
+    /// The value that a new row has if none is set.
     let defaultValue: DatabaseValue?
     /// Whether a value in the file can be read as the column's type.
     let isReadable: @Sendable (DatabaseValue) -> Bool

@@ -40,7 +40,7 @@ struct UTCText {
         self.date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 
-    /// Returns `nil` for any other form of text.
+    /// Reads a date; `nil` if the text has another form.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 23 else { return nil }

@@ -32,7 +32,7 @@ public struct StoredFile: ColumnValue, Hashable {
         return "\(digits.prefix(8))-\(digits.suffix(4))"
     }
 
-    /// Reads a name; `nil` if the text is not exactly as ``name`` writes it: a path, for example.
+    /// Reads a name; `nil` if the text is not exactly as ``name`` writes it, for example if it is a path.
     init?(name: String) {
         guard let id = UUID(uuidString: String(name.prefix(36))), let byteCount = Int(name.dropFirst(37)) else {
             return nil

@@ -19,7 +19,7 @@ final class LandingOrder: Sendable {
         var newest: UInt64 = 0
         /// The newest call that has landed at each place.
         var flights: [Place: UInt64] = [:]
-        /// The call of each endpoint up to which responses may not land any more.
+        /// For each endpoint, the last call that had started when its landing ended: calls up to it may not land.
         var ends: [ObjectIdentifier: UInt64] = [:]
     }
 

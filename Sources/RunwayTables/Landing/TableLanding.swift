@@ -90,7 +90,8 @@ public final class TableLanding: Interceptor {
     ) async throws {
         let landed = try rows()
         try await store.write { file in
-            // Compared in the transaction: a change either comes before it, or overwrites the rows that it saves.
+            // Checked inside the transaction: a change by a center is either committed before it, or overwrites the
+            // rows that it saves.
             guard order.mayLand(landed.flight, of: source.endpoint) else { return }
             try file.land(landed, in: store.url, order)
         }

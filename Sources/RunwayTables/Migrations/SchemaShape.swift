@@ -29,7 +29,7 @@ struct SchemaShape: Equatable {
                 ($0.name, IndexFacts(name: $0.name, columns: $0.columns, isUnique: $0.isUnique))
             }
             tables[name] = TableShape(
-                // A column that was dropped and added again comes last.
+                // Sorted, since a column that was dropped and added again comes last.
                 columns: columns.sorted { $0.name < $1.name },
                 indexes: Dictionary(indexes, uniquingKeysWith: { first, _ in first }))
         }

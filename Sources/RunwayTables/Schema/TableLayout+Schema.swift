@@ -3,7 +3,7 @@ import GRDB
 extension TableLayout {
     /// The statements that create the table and its indexes.
     ///
-    /// The table is STRICT: SQLite refuses values of another type, also those of other programs.
+    /// The table is STRICT: SQLite refuses values of another type, also if another program writes them.
     var creatingSQL: [String] {
         let isInteger = assignsKeys
         var parts = columns.enumerated().map { position, column in

@@ -3,8 +3,8 @@ import GRDB
 extension RecordStore {
     /// Opens the secrets that were sealed with a former key, and seals them with the present key (``Options/sealing``).
     ///
-    /// The function works in transactions of at most 500 rows, and can be called again after a kill. When it returns,
-    /// the former keys are not needed any more.
+    /// The function works in transactions of at most 500 rows. If it is called again after a kill, it skips the rows
+    /// that are sealed with the present key. When it returns, the former keys are not needed any more.
     ///
     /// - Returns: The number of rows that were sealed again.
     /// - Throws: ``TableError/Kind/keyUnavailable`` if none of the keys opens a value, or an error of the file.
