@@ -101,7 +101,7 @@ package struct CapturedTransaction: Hashable, Sendable {
     }
 }
 
-/// A write of the app changes more than 5,000 rows, or more than 4 MiB (rule 1).
+/// The error of a write of the app that changes more than 5,000 rows, or more than 4 MiB (rule 1).
 package struct TransactionTooLarge: Error {}
 
 /// A sealed transaction on its device.

@@ -7,8 +7,8 @@ extension SyncDevice {
         return Packet(device: try store.state.device, transactions: transactions)
     }
 
-    /// Records the verdicts on the packet that was pushed. A transaction stays on the device until it is in the log
-    /// (rule 3).
+    /// Records the verdicts on the packet that was pushed. A transaction that was not refused stays pending until the
+    /// log has reached the number of its verdict (rule 3).
     func record(_ verdicts: [Verdict], at now: Int64, in store: inout some DeviceStore) throws -> [Effect] {
         guard let packet = try nextPacket(in: store), packet.transactions.count == verdicts.count else { return [] }
         var effects: [Effect] = []

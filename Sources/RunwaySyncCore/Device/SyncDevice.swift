@@ -1,9 +1,9 @@
 /// The device's half for one space: seals writes, pulls the log, shows it, and pushes. It reads no clock, random source
 /// or database of its own: the caller passes the time, random numbers and the store.
 ///
-/// The properties of this value describe only the exchange in flight, and are lost when the process ends. All other
-/// state is in the store. Each event is handled inside one transaction of the store, and the shell performs the effects
-/// after the commit.
+/// Its own state describes only the exchange in flight, and is lost when the process ends. All other state is in the
+/// store. Each event is handled inside one transaction of the store, and the shell performs the effects after the
+/// commit.
 package struct SyncDevice: Sendable {
     let policies: ConflictPolicies
     /// The largest number of transactions in a packet.

@@ -57,8 +57,9 @@ final class FileFolder: Sendable {
             if flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 {
                 try sweep(in: database)
             }
-            // Every store takes the exclusive lock only inside a write transaction, as here. So this waits only for a
-            // process that is being killed, if its lock of the database was released before this one.
+            // Every store takes the exclusive lock only inside a write transaction, and this is one. So this loop waits
+            // only for a process that is being killed, if its lock of the database was released before its lock of the
+            // folder.
             while flock(handle.fileDescriptor, LOCK_SH) != 0, errno == EINTR {}
         }
         state.withLock { $0.lock = handle }

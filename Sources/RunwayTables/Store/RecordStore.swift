@@ -96,8 +96,8 @@ public final class RecordStore: Sendable {
         }
     }
 
-    /// Reads and writes in one transaction. It is in the file when the call returns; if the call throws, nothing of it
-    /// is.
+    /// Reads and writes in one transaction. When the call returns, the transaction is in the file. If the call throws,
+    /// nothing of it is in the file.
     ///
     /// If the disk is full, the write-ahead log is moved, and the transaction is repeated. While the app is being
     /// suspended, a transaction of a shared file is interrupted, reported, and repeated when the app resumes.

@@ -40,7 +40,8 @@ enum StoreFiles {
         for number in 1... {
             let name = URL(fileURLWithPath: url.path + ".unreadable-\(number)")
             guard endings.allSatisfy({ !FileManager.default.fileExists(atPath: name.path + $0) }) else { continue }
-            // The log first: a database without its log is an older state, a log without its database is nothing.
+            // Moves the log before the database: a database without its log is an older state, and a log without its
+            // database is useless.
             for ending in endings.reversed() where FileManager.default.fileExists(atPath: url.path + ending) {
                 try FileManager.default.moveItem(atPath: url.path + ending, toPath: name.path + ending)
             }

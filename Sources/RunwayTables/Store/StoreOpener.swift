@@ -7,7 +7,7 @@ import RunwayStorage
 struct StoreOpener: Sendable {
     enum Mode: Sendable {
         case current
-        /// Without migration and comparison.
+        /// Opens the file without migrating it, and without comparing it with the declarations.
         case lastWholeStep
         case readOnly
     }
@@ -33,7 +33,7 @@ struct StoreOpener: Sendable {
                 at: url, waitsForDrive: options.survivesPowerLoss,
                 overwritesRemovedBytes: layouts.contains(where: \.hasSecrets),
                 busyTimeout: options.lockTimeout / .seconds(1), observesSuspension: options.isShared,
-                // A row that REPLACE removes then fires the triggers of a delete.
+                // SQLite then also fires the delete triggers of a row that REPLACE removes.
                 prepare: { try $0.execute(sql: "PRAGMA recursive_triggers = ON") })
             do {
                 if mode == .current { try migrate(queue) }
