@@ -1,4 +1,4 @@
-/// What a set of runs has to reach, so that it shows something (sometimes-assertions).
+/// A state that a set of runs must reach, so that the runs show something (sometimes-assertions).
 package enum Place: String, CaseIterable, Sendable {
     case absent, announcedRestore, batch, clamped, conflict, crashAfterCommit, crashBeforeCommit, duplicate, forked,
         gap,

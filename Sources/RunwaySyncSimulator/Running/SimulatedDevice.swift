@@ -40,7 +40,7 @@ struct SimulatedDevice {
     }
 }
 
-/// What the user of a device saw in each cell.
+/// The values that the user of a device saw in each cell.
 struct Screen {
     private struct Place: Hashable {
         let key: RowKey
