@@ -13,8 +13,9 @@ import Synchronization
 /// try await accounts.remove("ada", closing: store)  // or seal, or store.close()
 /// ```
 ///
-/// At sign-out an app chooses: the file stays as it is (``RecordStore/close()``), is sealed, or is removed. The name of
-/// an account's folder is a hash of its id: no id becomes a path, and none can be read from the names.
+/// At sign-out an app chooses whether the file stays as it is (``RecordStore/close()``), is sealed, or is removed. The
+/// name of an account's folder is a hash of the account's id: the id can't form a path, and can't be read from the
+/// name.
 public struct AccountFiles: Sendable {
     private let folder: URL
 
@@ -49,8 +50,8 @@ public struct AccountFiles: Sendable {
     /// Seals all files of an account, so that nothing in them can be read without the key. The next opening of the
     /// account opens them.
     ///
-    /// The bytes that were on the drive before are not overwritten: on flash memory that has no effect, and the
-    /// system encrypts it. A kill or an error leaves each file either sealed or not; call the function again.
+    /// The former bytes on the drive are not overwritten: on flash memory an overwrite has no effect, and the system
+    /// encrypts the drive. A kill or an error leaves each file either sealed or unsealed; call the function again.
     ///
     /// - Parameters:
     ///   - account: The id of the account.
@@ -71,8 +72,8 @@ public struct AccountFiles: Sendable {
         }
     }
 
-    /// Removes all files of an account: the database, its logs, what was staged, and the stored files. They are gone
-    /// together, also after a kill. Their bytes on the drive are not overwritten, as in ``seal(_:with:closing:)``.
+    /// Removes all files of an account at once, even if the process is killed: the database, its logs, staged rows and
+    /// stored files. Their bytes on the drive are not overwritten, as in ``seal(_:with:closing:)``.
     ///
     /// - Parameters:
     ///   - account: The id of the account. Without files of it nothing happens.
@@ -112,8 +113,8 @@ public struct AccountFiles: Sendable {
         }
     }
 
-    /// Returns all files of the account of a database, those of folders, too, and removes those that a kill has left
-    /// partial.
+    /// Returns the database of an account, and all other files in its folder and subfolders. Removes files that a kill
+    /// has left incomplete.
     private func files(beside url: URL) throws -> [URL] {
         let home = url.deletingLastPathComponent()
         let names = (try? FileManager.default.subpathsOfDirectory(atPath: home.path)) ?? []

@@ -10,12 +10,14 @@ extension RecordStore {
     /// try await store.stage(rows) { moved, count in print("\(moved) of \(count)") }
     /// ```
     ///
-    /// A transaction has as many rows as fit into 5 ms, by the measured time of those before it. A write or read of
-    /// another task waits for one at most. While rows are moved, some are saved and others are not yet.
+    /// A transaction has as many rows as fit into 5 ms, estimated from the time of the transaction before it. A write
+    /// or read of another task waits for one of these transactions at most. While rows are moved, other tasks see only
+    /// a part of them.
     ///
-    /// Until the side file has the last row, an error, a cancellation or a kill leaves nothing. After that the rest
-    /// waits there for ``finishStaging(reportProgress:)``, the next staging, or an opening that has steps to take.
-    /// Each row is saved once, so that a later change of it stays. Memory has at most 1 MiB of rows, or one row.
+    /// Until the side file has the last row, an error, a cancellation or a kill leaves nothing. After that, the rest
+    /// stays in the side file until ``finishStaging(reportProgress:)``, the next staging, or an opening that has steps
+    /// to take. Each row is saved only once, so that a later change of the row stays. Memory has at most 1 MiB of rows,
+    /// or one larger row.
     ///
     /// - Parameters:
     ///   - drafts: The rows, saved in their order as `TableWriter.save(_:)` does. They are checked before the
@@ -55,7 +57,7 @@ extension RecordStore {
         return count
     }
 
-    /// Saves many rows of one table, as the function for drafts does.
+    /// Saves many rows of one table, like the function for a sequence of drafts.
     @concurrent @discardableResult
     public func stage<Table, Rows: AsyncSequence & Sendable>(
         _ rows: Rows, reportProgress: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void = { _, _ in }
@@ -63,7 +65,7 @@ extension RecordStore {
         try await stage(rows.map { Draft($0) }, reportProgress: reportProgress)
     }
 
-    /// Saves an array of drafts, as the function for sequences does.
+    /// Saves an array of drafts, like the function for sequences.
     @concurrent @discardableResult
     public func stage(
         _ drafts: [Draft], reportProgress: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void = { _, _ in }
@@ -75,7 +77,7 @@ extension RecordStore {
         return try await stage(stream, reportProgress: reportProgress)
     }
 
-    /// Saves an array of rows of one table, as the function for sequences does.
+    /// Saves an array of rows of one table, like the function for sequences.
     @concurrent @discardableResult
     public func stage<Table>(
         _ rows: [Values<Table>], reportProgress: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void = { _, _ in }
@@ -84,7 +86,7 @@ extension RecordStore {
     }
 
     /// Moves the rows that a staging has left in its side file when it was cancelled, failed or was killed. Call it
-    /// after the file was opened. A staging that another task or process has begun is left to it.
+    /// after the file was opened. It skips a staging that another task or process is still running.
     ///
     /// - Parameter reportProgress: Receives how many drafts were moved, and of how many, on a background thread.
     /// - Throws: The errors of `stage(_:reportProgress:)`.
@@ -96,7 +98,7 @@ extension RecordStore {
         for file in files { try await move(file, file.count ?? 0, reportProgress) }
     }
 
-    /// Moves the rest of a staging before the steps of a migration, which the rows have not taken.
+    /// Moves the rest of a staging before the steps of a migration, since the steps do not change staged rows.
     static func finishStaging(before opener: StoreOpener) async throws {
         if StoreFiles.stagings(of: opener.url).isEmpty { return }
         let queue = try await inBackground { try opener.open(.lastWholeStep) }
@@ -144,8 +146,8 @@ extension RecordStore {
     }
 }
 
-/// The table of a database that has the number of moved drafts of each staging. It changes in the transaction that
-/// moves them, so that a kill moves none twice.
+/// The table of a database that records the number of moved drafts of each staging. The number changes in the
+/// transaction that moves the drafts, so that no draft is moved twice after a kill.
 extension TableWriter {
     fileprivate func movedCount(of staging: URL) throws -> Int {
         try database.execute(

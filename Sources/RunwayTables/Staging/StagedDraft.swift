@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// A draft in the bytes of a side file: tables and columns by their names, secrets sealed. It is saved without the
-/// declarations, in the tables that the file has at that time.
+/// A draft as bytes of a side file, with its tables and columns by name, and its secrets sealed. It is saved without
+/// the declarations, in the tables that the file has at that time.
 struct StagedDraft {
     private var parts: [(table: String, values: [(column: String, value: DatabaseValue)])] = []
 

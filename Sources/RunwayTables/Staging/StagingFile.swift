@@ -5,7 +5,7 @@ import RunwayStorage
 
 /// The side file of one staging: drafts that wait for the database, in their order.
 ///
-/// The process that stages has it locked until the staging ends, or the process does.
+/// The process that stages locks the file until the staging ends, or the process ends.
 final class StagingFile: Sendable {
     let url: URL
     /// The number of drafts when the file was opened; `nil` if it was not complete.

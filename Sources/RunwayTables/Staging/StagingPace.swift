@@ -1,6 +1,6 @@
-/// The number of rows in one transaction of a staging, by the time that the last one took. It is pure.
+/// The number of rows in one transaction of a staging, computed from the time that the last one took.
 struct StagingPace {
-    /// The aim for one transaction, for which other writes wait: half of the 10 ms that they may.
+    /// The intended time of one transaction, for which other writes wait: half of the 10 ms for which they may wait.
     static let aim = Duration.milliseconds(5)
     /// The number of rows in the next transaction.
     private(set) var rowCount = 8
