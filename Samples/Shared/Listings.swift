@@ -51,6 +51,15 @@ struct RentalFilm: Endpoint {
     var path: EndpointPath { "rentals/\(id)/film" }
 }
 
+/// A message to the owner of a home.
+struct RentalMessage: Endpoint {
+    static let service = Listings.self
+    static let method = HTTPRequest.Method.post
+    @Unencoded var id: Int
+    var path: EndpointPath { "rentals/\(id)/messages" }
+    var text: String
+}
+
 /// Asks for an access token, by a password or a refresh token.
 struct TokenRequest: Endpoint {
     static let service = Listings.self

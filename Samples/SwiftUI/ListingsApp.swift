@@ -6,18 +6,18 @@ struct ListingsApp: App {
     /// One layer for the whole app. The keychain holds its tokens between launches.
     private let network = NetworkLayer(tokens: KeychainTokenStore())
     /// What the app remembers, once its file is open.
-    @State private var favourites: FavouriteCenter?
+    @State private var saved: (favourites: FavouriteCenter, drafts: MessageDraftCenter)?
 
     var body: some Scene {
         WindowGroup {
             NavigationStack {
-                RentalListView(network: network, favourites: favourites)
+                RentalListView(network: network, favourites: saved?.favourites)
                     .navigationDestination(for: RentalRow.self) { row in
-                        RentalView(row, network: network, favourites: favourites)
+                        RentalView(row, network: network, favourites: saved?.favourites, drafts: saved?.drafts)
                     }
             }
             .task {
-                favourites = try? await FavouriteCenter.open(over: network).favourites
+                saved = try? await FavouriteCenter.open(over: network)
             }
         }
     }

@@ -3,17 +3,18 @@ import Runway
 import RunwayJSON
 import SwiftUI
 
-/// One home, and a film of it to send.
+/// One home, a film of it to send, and a message to its owner.
 struct RentalView: View {
     /// Where the app has recorded a film.
     private static let film = FileManager.default.temporaryDirectory.appendingPathComponent("film.mp4")
     private let row: RentalRow
     private let favourites: FavouriteCenter?
+    private let drafts: MessageDraftCenter?
     @State private var details: APIManager<RentalDetails>
     @State private var upload: FilmUploadModel
 
-    init(_ row: RentalRow, network: NetworkLayer, favourites: FavouriteCenter?) {
-        (self.row, self.favourites) = (row, favourites)
+    init(_ row: RentalRow, network: NetworkLayer, favourites: FavouriteCenter?, drafts: MessageDraftCenter?) {
+        (self.row, self.favourites, self.drafts) = (row, favourites, drafts)
         _details = State(initialValue: APIManager(on: network))
         _upload = State(initialValue: FilmUploadModel(network))
     }
@@ -35,6 +36,7 @@ struct RentalView: View {
             }
             Text(upload.message)
             if let favourites { SavedNote(row: row, favourites: favourites) }
+            if let drafts { MessageField(rental: row.id, drafts: drafts) }
         }
         .navigationTitle(row.title)
         .task { details.load(RentalDetails(id: row.id)) }

@@ -5,8 +5,9 @@ import UIKit
 
 /// One home, and a film of it to send or to save. The same controller is the delegate of both managers.
 final class RentalController: UIViewController, APIManagerDelegate {
-    /// Where the app has recorded a film.
+    /// Where the app has recorded a film, and taken a picture.
     private static let film = FileManager.default.temporaryDirectory.appendingPathComponent("film.mp4")
+    private static let picture = FileManager.default.temporaryDirectory.appendingPathComponent("picture.jpg")
     private let row: RentalRow
     private let network: NetworkLayer
     private let saved: FilmDownloads
@@ -52,7 +53,11 @@ final class RentalController: UIViewController, APIManagerDelegate {
     private func remember() {
         Task { [favourites, row, text] in
             do {
-                try await favourites.value.add(SavedRental(id: row.id, title: row.title))
+                let home = SavedRental(id: row.id, title: row.title)
+                try await favourites.value.add(home)
+                if let picture = try? Data(contentsOf: Self.picture) {
+                    try await favourites.value.add(picture, to: home)
+                }
                 text.text = "Saved"
             } catch { text.text = "\(error)" }
         }

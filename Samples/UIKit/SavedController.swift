@@ -19,7 +19,7 @@ final class SavedController: UITableViewController {
     override func viewDidLoad() {
         super.viewDidLoad()
         title = "Saved"
-        tableView.register(UITableViewCell.self, forCellReuseIdentifier: "row")
+        tableView.register(SavedCell.self, forCellReuseIdentifier: "row")
         showing = Task { [weak self, favourites] in
             try? await favourites.showFavourites(as: { SavedRental() }) { homes in
                 self?.homes = homes
@@ -32,9 +32,16 @@ final class SavedController: UITableViewController {
 
     override func tableView(_ tableView: UITableView, cellForRowAt indexPath: IndexPath) -> UITableViewCell {
         let cell = tableView.dequeueReusableCell(withIdentifier: "row", for: indexPath)
-        var content = cell.defaultContentConfiguration()
-        content.text = homes[indexPath.row].title
-        cell.contentConfiguration = content
+        let home = homes[indexPath.row]
+        guard let cell = cell as? SavedCell else { return cell }
+        cell.show(home)
+        if home.hasPicture {
+            Task { [favourites] in
+                // Meanwhile the cell may have been reused for another home.
+                guard let url = try? await favourites.picture(of: home.id), cell.id == home.id else { return }
+                cell.show(UIImage(contentsOfFile: url.path))
+            }
+        }
         return cell
     }
 }

@@ -89,8 +89,8 @@ final class FavouriteCenter: DataCenter {
 final class MessageDraftCenter: DataCenter {
     let store: RecordStore
     let network: NetworkLayer
-    /// A message changes the details of its home.
-    let invalidates: [any Endpoint.Type] = [RentalDetails.self]
+    /// Drafts are the device's own, too.
+    let invalidates: [any Endpoint.Type] = []
 
     init(_ store: RecordStore, _ network: NetworkLayer) { (self.store, self.network) = (store, network) }
 
@@ -106,5 +106,11 @@ final class MessageDraftCenter: DataCenter {
     func postpone(_ draft: MessageDraft) async throws {
         if !draft.text.isEmpty { return try await save(draft) }
         try await write { try $0.delete(MessageDraftTable.self, where: MessageDraftTable.rental == draft.rental) }
+    }
+
+    /// Sends a message, and then removes its draft.
+    func send(_ draft: MessageDraft) async throws {
+        _ = try await network.call(RentalMessage(id: draft.rental, text: draft.text))
+        try await postpone(MessageDraft(rental: draft.rental))
     }
 }

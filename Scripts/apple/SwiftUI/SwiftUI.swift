@@ -128,6 +128,9 @@ extension View {
     public func searchable(text: Binding<String>) -> some View { self }
     public func disabled(_ disabled: Bool) -> some View { self }
     public func onAppear(perform action: (() -> Void)? = nil) -> some View { self }
+    public func onChange<V: Equatable>(
+        of value: V, initial: Bool = false, _ action: @escaping () -> Void
+    ) -> some View { self }
     public func task(@_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void) -> some View {
         self
     }

@@ -70,6 +70,11 @@ extension UIApplicationDelegate { public static func main() {} }
     public convenience init(frame: CGRect) { self.init() }
     open func addSubview(_ view: UIView) {}
 }
+// developer.apple.com/documentation/uikit/uiimage
+open class UIImage: @unchecked Sendable {
+    // developer.apple.com/documentation/uikit/uiimage/init(contentsoffile:)
+    public init?(contentsOfFile path: String) { nil }
+}
 // developer.apple.com/documentation/uikit/uilabel
 open class UILabel: UIView {
     open var text: String?
@@ -173,6 +178,8 @@ open class UITableViewCell: UIView {
 public protocol UIContentConfiguration {}
 @MainActor public struct UIListContentConfiguration: UIContentConfiguration {
     public var text: String?
+    public var secondaryText: String?
+    public var image: UIImage?
 }
 extension IndexPath {
     /// UIKit's own view of the second index.
