@@ -53,8 +53,7 @@ extension APIManager {
     /// Returns the hooks to call for a landing.
     private func hooks(of landing: Landing) -> LandingHooks {
         LandingHooks(
-            interceptors: interceptors, call: InterceptedCall(flight: landing.flight.id, endpoint: landing.endpoint),
-            manager: publicManager)
+            interceptors: interceptors, call: InterceptedCall(landing.flight, landing.endpoint), manager: publicManager)
     }
 
     private func succeed(_ landing: Landing) {

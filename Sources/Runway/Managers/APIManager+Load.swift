@@ -103,7 +103,7 @@ extension APIManager {
             start(found, of: endpoint, as: identity, flight, transfer)
             let interceptors = interceptors
             if !interceptors.isEmpty {
-                let call = InterceptedCall(flight: flight.id, endpoint: endpoint)
+                let call = InterceptedCall(flight, endpoint)
                 for interceptor in interceptors where isPending(flight) {
                     interceptor.afterCall(call, by: publicManager)
                 }

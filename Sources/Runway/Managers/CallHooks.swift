@@ -24,13 +24,13 @@ struct CallHooks: Sendable {
         _ endpoint: E, hasLanding: Bool = true, rawData: (Value) -> RawData?,
         perform: (E) async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
-        var call = InterceptedCall(flight: flight.id, endpoint: endpoint)
+        var call = InterceptedCall(flight, endpoint)
         var hasStarted = false
         var endpoint = endpoint
         let value: Value
         do throws(NetworkError) {
             endpoint = try await prepared(endpoint)
-            call = InterceptedCall(flight: flight.id, endpoint: endpoint)
+            call = InterceptedCall(flight, endpoint)
             await started(call)
             hasStarted = true
             value = try await perform(endpoint)

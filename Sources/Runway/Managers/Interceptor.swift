@@ -87,6 +87,12 @@ public struct InterceptedCall: Sendable {
     /// The endpoint of the call, including changes by interceptors. `nil` if the call failed because no parameters were
     /// supplied.
     public let endpoint: (any Endpoint)?
+    /// The account that was signed in when the call was made; `nil` if no account was signed in.
+    package let account: String?
+
+    init(_ flight: Flight, _ endpoint: (any Endpoint)?) {
+        (self.flight, self.endpoint, account) = (flight.id, endpoint, flight.account)
+    }
 }
 
 extension Interceptor {

@@ -246,6 +246,8 @@ extension PagedAPIManager {
     private func read(
         _ rawData: RawData, of endpoint: E, _ flight: Flight, for load: PagedLoadMachine<E>.Load
     ) {
+        if flight.id == load.id { requestAccounts = [] }
+        requestAccounts.insert(flight.account)
         Task { [weak self, items = list.items] in
             let reading = await PageReading<E>.reading(of: rawData, of: endpoint, flight, for: load.pages, after: items)
             // The load may have been cancelled or replaced while the response was read.
@@ -274,6 +276,7 @@ extension PagedAPIManager {
     private func land(_ list: PageList<E>, _ load: PagedLoadMachine<E>.Load) {
         machine.finish(load.number)
         self.list = list
+        accounts = load.direction == .first ? requestAccounts : accounts.union(requestAccounts)
         endpoint = load.endpoint
         error = nil
         lastRequest = requests.state.last.landed
