@@ -186,6 +186,9 @@ extension NetworkLayer {
     ///
     /// The background time ends when the returned value is released, or earlier.
     package func beginGrace(_ name: String) -> GraceHold? { context.grace?.hold(name) }
+
+    /// Returns a number that is greater than those of all calls before, for a response without a call's number.
+    package func makeFlightID() -> FlightID { context.makeID() }
 }
 
 extension NetworkLayer {
