@@ -18,14 +18,14 @@ public final class TableLanding: Interceptor {
         let endpoint: any Endpoint.Type
         let drafts: @Sendable (RawData, any Endpoint) throws -> [Draft]
         let list: @Sendable (any Endpoint) throws -> LandedList?
-        let isOfAccount: @Sendable (NetworkLayer) -> Bool
+        /// The account whose rows the file has; `nil` if they are of nobody who is signed in.
+        let account: String?
     }
 
     private struct Window {
         weak var manager: (any WindowedManager)?
     }
 
-    private let network: NetworkLayer
     private let store: RecordStore
     private let source: Source
     private let order: LandingOrder
@@ -39,7 +39,7 @@ public final class TableLanding: Interceptor {
         _ source: Source, of network: NetworkLayer, in store: RecordStore,
         _ reportFailure: @escaping @MainActor (any Error) -> Void
     ) {
-        (self.source, self.network, self.store, self.reportFailure) = (source, network, store, reportFailure)
+        (self.source, self.store, self.reportFailure) = (source, store, reportFailure)
         order = LandingOrder.of(network)
     }
 
@@ -119,7 +119,8 @@ extension TableLanding {
 
     /// Lands a response that a manager has received.
     public func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {
-        guard let manager, let endpoint = call.endpoint, source.isOfAccount(network) else { return }
+        // Compared with the account of the call: a response of nobody's call may arrive after a sign-in.
+        guard let manager, let endpoint = call.endpoint, call.account == source.account else { return }
         let list = manager as? any WindowedManager
         enqueue { [self] in rows(rawData, endpoint, call.flight.number, list == nil ? .response : .page) }
         if let list { awaitLanding(of: list) }
@@ -141,7 +142,7 @@ extension TableLanding {
         windows[ObjectIdentifier(manager)] = nil
         enqueue { [self] in
             guard manager.error == nil, let flight = manager.landedFlight, let rawData = manager.rawData,
-                let endpoint = manager.landedEndpoint, source.isOfAccount(network)
+                let endpoint = manager.landedEndpoint, manager.accounts == [source.account]
             else { return nil }
             return rows(rawData, endpoint, flight.number, .window(isWhole: manager.isFirstPage))
         }
@@ -151,6 +152,7 @@ extension TableLanding {
 @MainActor
 private protocol WindowedManager: APIManaging {
     var isFirstPage: Bool { get }
+    var accounts: Set<String?> { get }
 }
 
 extension PagedAPIManager: WindowedManager {}
@@ -195,11 +197,10 @@ extension NetworkLayer {
         _ reportFailure: @escaping @MainActor (any Error) -> Void,
         list: @escaping @Sendable (E) throws -> LandedList?
     ) -> TableLanding {
-        let account = settings(of: E.Service.self).account
         let source = TableLanding.Source(
             endpoint: endpoint, drafts: { try reformer.drafts(in: $0, from: $1) },
             list: { call in try (call as? E).flatMap { try list($0) } },
-            isOfAccount: { $0.settings(of: E.Service.self).account == account })
+            account: settings(of: E.Service.self).account)
         let landing = TableLanding(source, of: self, in: store, reportFailure)
         add(landing, for: endpoint)
         return landing

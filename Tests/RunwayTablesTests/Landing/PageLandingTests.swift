@@ -124,6 +124,25 @@ private final class ServedRows: Sendable {
         await app.end()
     }
 
+    @Test func aListBegunByNobodyRemovesNothing() async throws {
+        let app = try await LandingApp()
+        serve(ServedRows(numbered(1...7)), from: app.origin)
+        let manager = PagedAPIManager<HomePages>(on: app.network)
+        try await manager.landing(of: HomePages(city: "a"))
+        try await app.network.signIn(AccessToken("t", account: "anna"), to: Agency.self)
+        try await app.save(home(50, "of anna"))
+        let landing = app.landLists(HomePages.self) { $0.city }
+        _ = try await manager.landingOfNextPage()
+        await landing.flush()
+        // The page of her own call lands, the rows before it do not.
+        let rows = try await app.rows()
+        #expect(rows.contains("50 of anna") && rows.contains("6 home") && !rows.contains("1 home"))
+        _ = try await manager.landing(of: manager.reload())
+        await landing.flush()
+        #expect(try await app.rows() == numbered(1...3))
+        await app.end()
+    }
+
     @Test func aReleasedManagerIsFollowedNoLonger() async throws {
         let app = try await LandingApp()
         serve(ServedRows(numbered(1...3)), from: app.origin)

@@ -184,6 +184,24 @@ import Testing
         await app.end()
     }
 
+    @Test func aResponseOfNobodyStaysOutOfAccounts() async throws {
+        let app = try await LandingApp()
+        let gate = ScriptedGate()
+        app.origin.on("/homes", respond: homes([]).held(by: gate))
+        let manager = APIManager<HomeList>(on: app.network)
+        let flight = manager.load(HomeList(city: "a"))
+        try await gate.waitForArrivals()
+        // The manager shows the response after the sign-in, too.
+        try await app.network.signIn(AccessToken("t", account: "anna"), to: Agency.self)
+        try await app.save(home(1, "of anna"))
+        let landing = app.landLists(HomeList.self) { $0.city }
+        gate.open()
+        _ = try await manager.landing(of: flight)
+        await landing.flush()
+        #expect(try await app.rows() == ["1 of anna"])
+        await app.end()
+    }
+
     @Test func anUnreadableResponseChangesNothing() async throws {
         let app = try await LandingApp()
         try await app.save(home(1, "first"))
