@@ -25,7 +25,7 @@ final class LandingOrder: Sendable {
 
     /// Guards the numbers of calls.
     private let state = Mutex(State())
-    /// The largest number of places to remember: a call is seldom overtaken by 10,000 newer rows.
+    /// The number of places above which older responses are forgotten: a call is seldom overtaken by 10,000 newer rows.
     private static let maximumCount = 10_000
 
     static func of(_ network: NetworkLayer) -> LandingOrder {
@@ -54,8 +54,9 @@ final class LandingOrder: Sendable {
         state.withLock { state in
             for place in places { state.flights[place] = max(state.flights[place] ?? 0, flight) }
             guard state.flights.count > Self.maximumCount else { return }
+            // Responses are forgotten whole, and never the newest, however many rows it has.
             let middle = state.flights.values.sorted()[state.flights.count / 2]
-            state.flights = state.flights.filter { $0.value > middle }
+            state.flights = state.flights.filter { $0.value >= middle }
         }
     }
 }
