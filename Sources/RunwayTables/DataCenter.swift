@@ -1,3 +1,4 @@
+import GRDB
 public import Runway
 
 /// The only interface of an app to one business concern, such as the user's favourites. Its methods are named in the
@@ -33,9 +34,9 @@ extension DataCenter {
     ) async throws -> Value {
         let (order, endpoints) = (LandingOrder.of(network), invalidates)
         let value = try await store.write { file in
-            let value = try change(file)
-            order.end(endpoints)
-            return value
+            // Ends landings with the commit, before the next transaction, which may be a landing.
+            file.database.afterNextTransaction { _ in order.end(endpoints) }
+            return try change(file)
         }
         for endpoint in endpoints { network.cache.clear(endpoint) }
         return value

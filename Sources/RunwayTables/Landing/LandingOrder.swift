@@ -32,9 +32,6 @@ final class LandingOrder: Sendable {
         network.values.value(of: LandingOrder.self) { LandingOrder() }
     }
 
-    /// The newest call that has started.
-    var newest: UInt64 { state.withLock { $0.newest } }
-
     func start(_ flight: UInt64) { state.withLock { $0.newest = max($0.newest, flight) } }
 
     /// Ends the landing of all calls that have started: their responses are older than a change.

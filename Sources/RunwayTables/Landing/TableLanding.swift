@@ -18,7 +18,7 @@ public final class TableLanding: Interceptor {
         let endpoint: any Endpoint.Type
         let drafts: @Sendable (RawData, any Endpoint) throws -> [Draft]
         let list: @Sendable (any Endpoint) throws -> LandedList?
-        /// The account whose rows the file has; `nil` if they are of nobody who is signed in.
+        /// The account whose calls land; `nil` if the calls without an account land.
         let account: String?
     }
 
@@ -26,6 +26,7 @@ public final class TableLanding: Interceptor {
         weak var manager: (any WindowedManager)?
     }
 
+    private let network: NetworkLayer
     private let store: RecordStore
     private let source: Source
     private let order: LandingOrder
@@ -39,16 +40,25 @@ public final class TableLanding: Interceptor {
         _ source: Source, of network: NetworkLayer, in store: RecordStore,
         _ reportFailure: @escaping @MainActor (any Error) -> Void
     ) {
-        (self.source, self.store, self.reportFailure) = (source, store, reportFailure)
+        (self.source, self.network, self.store, self.reportFailure) = (source, network, store, reportFailure)
         order = LandingOrder.of(network)
     }
 
     /// Lands a response that no manager has received: the response of `NetworkLayer.call`, or of a change that was
     /// replayed. The caller makes sure that it belongs to the store's account. Does nothing for another endpoint.
-    public func land(_ rawData: RawData, of endpoint: any Endpoint) {
+    ///
+    /// - Parameters:
+    ///   - rawData: The response.
+    ///   - endpoint: The parameters of the call.
+    ///   - flight: The number of the call, as an interceptor receives it. With it, an older response overwrites neither
+    ///     newer ones nor a later change by ``DataCenter/write(_:)``. By default the response counts as newer than all
+    ///     calls before.
+    public func land(_ rawData: RawData, of endpoint: any Endpoint, as flight: FlightID? = nil) {
         guard type(of: endpoint) == source.endpoint else { return }
-        let flight = order.newest + 1
-        enqueue { [rows] in rows(rawData, endpoint, flight, .response) }
+        let number = (flight ?? network.makeFlightID()).number
+        // The number counts as a call, so that the next change ends this landing, too.
+        order.start(number)
+        enqueue { [rows] in rows(rawData, endpoint, number, .response) }
     }
 
     /// Waits until each response that landed before this call is in the file, or its failure was reported.
@@ -119,7 +129,7 @@ extension TableLanding {
 
     /// Lands a response that a manager has received.
     public func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {
-        // Compared with the account of the call: a response of nobody's call may arrive after a sign-in.
+        // The account of the call decides: the response to a call without an account may arrive after a sign-in.
         guard let manager, let endpoint = call.endpoint, call.account == source.account else { return }
         let list = manager as? any WindowedManager
         enqueue { [self] in rows(rawData, endpoint, call.flight.number, list == nil ? .response : .page) }

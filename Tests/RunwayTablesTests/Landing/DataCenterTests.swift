@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Runway
 import RunwayTestServer
 import RunwayTesting
@@ -105,6 +106,52 @@ private struct HomeTitle: VirtualRecord {
         try await manager.landing(of: HomeList(city: "a"))
         await landing.flush()
         #expect(try await app.rows() == ["1 new"])
+        await app.end()
+    }
+
+    @Test func aChangeEndsTheLandingsByHand() async throws {
+        let app = try await LandingApp()
+        let (landing, center) = (app.land(HomeList.self), HomeCenter(app))
+        app.origin.on("/homes", respond: homes(["1 of the network"]))
+        let endpoint = HomeList(city: "a")
+        let rawData = try await app.network.call(endpoint)
+        let cell = HomeCell()
+        (cell.id, cell.title) = (1, "by the user")
+        // Whichever is written first, the change is newer.
+        landing.land(rawData, of: endpoint)
+        try await center.save(cell)
+        await landing.flush()
+        #expect(try await app.rows() == ["1 by the user"])
+        // What lands after the change is newer than it, and so is the next call.
+        landing.land(rawData, of: endpoint)
+        await landing.flush()
+        #expect(try await app.rows() == ["1 of the network"])
+        try await center.save(cell)
+        try await APIManager<HomeList>(on: app.network).landing(of: endpoint)
+        await landing.flush()
+        #expect(try await app.rows() == ["1 of the network"])
+        await app.end()
+    }
+
+    @Test func aFailedCommitEndsNoLanding() async throws {
+        let app = try await LandingApp()
+        let gate = ScriptedGate()
+        app.origin.on("/homes", respond: homes(["1 of the network"]).held(by: gate))
+        try await app.store.write {
+            try $0.database.execute(
+                sql: "CREATE TABLE paper (home INTEGER REFERENCES home (id) DEFERRABLE INITIALLY DEFERRED)")
+        }
+        let (landing, center) = (app.land(HomeList.self), HomeCenter(app))
+        let manager = APIManager<HomeList>(on: app.network)
+        let flight = manager.load(HomeList(city: "a"))
+        try await gate.waitForArrivals()
+        await #expect(throws: (any Error).self) {
+            try await center.write { try $0.database.execute(sql: "INSERT INTO paper VALUES (99)") }
+        }
+        gate.open()
+        _ = try await manager.landing(of: flight)
+        await landing.flush()
+        #expect(try await app.rows() == ["1 of the network"])
         await app.end()
     }
 

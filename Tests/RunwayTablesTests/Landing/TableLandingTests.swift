@@ -261,6 +261,24 @@ import Testing
         await app.end()
     }
 
+    @Test func aResponseByHandHasItsCallsNumber() async throws {
+        let app = try await LandingApp()
+        app.origin.on("/homes", respond: [homes(["1 old"]), homes(["1 new"])])
+        let (manager, endpoint) = (APIManager<HomeList>(on: app.network), HomeList(city: "a"))
+        let older = manager.load(endpoint)
+        let rawData = try await manager.landing(of: older)
+        let landing = app.landLists(HomeList.self) { $0.city }
+        try await manager.landing(of: endpoint)
+        landing.land(rawData, of: endpoint, as: older)
+        await landing.flush()
+        #expect(try await app.rows() == ["1 new"])
+        // Without a number it is newer than all calls before.
+        landing.land(rawData, of: endpoint)
+        await landing.flush()
+        #expect(try await app.rows() == ["1 old"])
+        await app.end()
+    }
+
     @Test func theResponseOfAReplayedChangeLands() async throws {
         let (folder, status) = (ScratchFolder(), SettableNetworkStatus(.none))
         let queue = OfflineQueue(
