@@ -7,18 +7,23 @@ extension RecordStore {
     /// that are sealed with the present key. When it returns, the former keys are not needed any more.
     ///
     /// - Returns: The number of rows that were sealed again.
-    /// - Throws: ``TableError/Kind/keyUnavailable`` if none of the keys opens a value, or an error of the file.
+    /// - Throws: ``TableError/Kind/keyUnavailable`` if none of the keys opens a value, or an error of the file, such as
+    ///   ``TableError/Kind/corrupted`` if many primary keys are texts with a NUL or invalid UTF-8.
     @discardableResult
     public func resealSecrets() async throws -> Int {
         // Staged rows have secrets of the key with which they were staged.
         try await finishStaging()
         var count = 0
         for layout in layouts where layout.hasSecrets {
-            var last: [DatabaseValue]?
+            var (last, starts): ([DatabaseValue]?, Set<[DatabaseValue]>) = (nil, [])
             repeat {
                 let start = last
                 let group = try await write { try $0.resealSecrets(of: layout, after: start) }
                 (last, count) = (group.last, count + group.count)
+                // GRDB cuts and repairs malformed texts: the group after such a key can be the same one again.
+                if let last, !starts.insert(last).inserted {
+                    throw TableError(.corrupted, "Keys of \(layout.name) are malformed texts.")
+                }
             } while last != nil
         }
         return count
@@ -28,8 +33,8 @@ extension RecordStore {
 extension TableWriter {
     /// Seals a group of rows again, in the order of the primary key.
     ///
-    /// - Returns: The primary key of the last row in the group, `nil` if there are no more rows, and the number of rows
-    ///   that were sealed.
+    /// - Returns: The primary key of the last row in a full group, `nil` if there are no more rows, and the number of
+    ///   rows that were sealed.
     fileprivate func resealSecrets(
         of layout: TableLayout, after start: [DatabaseValue]?
     ) throws -> (last: [DatabaseValue]?, count: Int) {
@@ -46,6 +51,6 @@ extension TableWriter {
             _ = try update(opened)
             count += 1
         }
-        return (try sealed.last?.key(), count)
+        return (sealed.count < 500 ? nil : try sealed.last?.key(), count)
     }
 }

@@ -4,6 +4,12 @@ import Testing
 
 @testable import RunwayTables
 
+private enum Hints: RunwayTables.TableDefinition {
+    static let name = "hint"
+    static let id = Column<String>("id"), text = Column<Secret<String>?>("text")
+    static let columns = TableColumns<Self>(id, text)
+}
+
 struct SecretTests {
     private let folder = ScratchFolder()
 
@@ -56,6 +62,18 @@ struct SecretTests {
         try await store.close()
         store = try await folder.open([Notes.self]) { $0.sealing = old }
         #expect(await kind { _ = try await store.read { try $0.fetch(Notes.self) } } == .keyUnavailable)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [1, 500])
+    func resealingEndsAtMalformedKeys(count: Int) async throws {
+        let store = try await folder.open([Hints.self]) { $0.sealing = KeyedSealing() }
+        // The keys of all these rows are read as the same text.
+        try folder.sql(
+            """
+            WITH number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(count))
+            INSERT INTO hint (id) SELECT 'a' || char(0) || n FROM number
+            """)
+        #expect(await kind { _ = try await store.resealSecrets() } == (count < 500 ? nil : .corrupted))
     }
 
     @Test func aStoreWithoutSealingIsRefused() async {
