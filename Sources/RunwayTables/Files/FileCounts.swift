@@ -69,6 +69,23 @@ enum FileCounts {
         return try String.fetchAll(try database.cachedStatement(sql: sql), arguments: [limit])
     }
 
+    /// Returns how many names rows had, and no row has now.
+    static func unnamedCount(in database: Database) throws -> Int {
+        let sql = "SELECT COUNT(*) FROM \(tableName) WHERE count < 1"
+        return try Int.fetchOne(try database.cachedStatement(sql: sql)) ?? 0
+    }
+
+    /// Removes texts that no row has, and that can't be names of files.
+    ///
+    /// GRDB reads a text up to its first NUL, and replaces invalid UTF-8: the result would be another name.
+    static func forgetMalformed(in database: Database) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM \(tableName) WHERE count < 1
+                    AND (length(CAST(name AS BLOB)) <> length(name) OR name GLOB '*[^0-9a-f-]*')
+                """)
+    }
+
     /// Removes the count of a name that no row has.
     static func forget(_ name: String, in database: Database) throws {
         try database.execute(sql: "DELETE FROM \(tableName) WHERE name = ? AND count < 1", arguments: [name])

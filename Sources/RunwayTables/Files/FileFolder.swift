@@ -156,20 +156,19 @@ final class FileFolder: Sendable {
 
     /// Removes at most 500 files that rows have named, and that no row names now.
     ///
-    /// - Returns: The number of names that were processed.
+    /// - Returns: The decrease of the number of such names: 0 also if a trigger of the database prevents it.
     func removeUnnamed(in database: Database) throws -> Int {
-        let names = try FileCounts.unnamed(limit: 500, in: database)
-        if names.isEmpty || StoreFiles.hasStagedRows(self.database) { return 0 }
+        let count = try FileCounts.unnamedCount(in: database)
+        if count == 0 || StoreFiles.hasStagedRows(self.database) { return 0 }
         // After a power loss, the commit that left the files without a row must still be there.
         if !options.survivesPowerLoss { try Self.sync(Self.open(self.database.path + "-wal", O_RDONLY)) }
-        var count = 0
-        for name in names {
+        try FileCounts.forgetMalformed(in: database)
+        for name in try FileCounts.unnamed(limit: 500, in: database) {
             // A text that is not the name of a stored file has no file to remove.
             if let file = StoredFile(name: name), unlink(path(file.name)) != 0, errno != ENOENT { continue }
             try FileCounts.forget(name, in: database)
-            count += 1
         }
-        return count
+        return try count - FileCounts.unnamedCount(in: database)
     }
 
     /// Removes the files that no row names: those of drafts and transactions that a kill ended. Other files in the

@@ -107,6 +107,31 @@ struct FileSweepTests {
         #expect(try await store.read { try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM runway_file") } == 0)
     }
 
+    @Test(arguments: ["X'61FF62'", "CAST('{poster}' AS BLOB) || X'00'"])
+    func malformedNamesAreForgotten(text: String) async throws {
+        let store = try await open()
+        let poster = try await store.saveFilm(1, "poster")
+        let name = text.replacing("{poster}", with: poster.name)
+        try folder.sql("INSERT INTO film (id, still) VALUES (2, CAST(\(name) AS TEXT)); DELETE FROM film WHERE id = 2")
+        _ = try await store.queue().write { try store.files.removeUnnamed(in: $0) }
+        #expect(try await store.queue().write { try store.files.removeUnnamed(in: $0) } == 0)
+        #expect(try await store.read { try FileCounts.unnamedCount(in: $0.database) } == 0)
+        // A cut text is the name of a file that a row names.
+        #expect(try await store.text(of: poster) == "poster")
+    }
+
+    @Test(arguments: [
+        "BEFORE DELETE ON runway_file BEGIN SELECT RAISE(IGNORE); END",
+        "AFTER DELETE ON runway_file BEGIN INSERT INTO runway_file VALUES (OLD.name, 0); END",
+    ])
+    func triggersOfTheFileEndRemovals(trigger: String) async throws {
+        let store = try await open()
+        try await store.saveFilm(1, "poster")
+        try folder.sql("CREATE TRIGGER hostile \(trigger); DELETE FROM film")
+        #expect(try await store.queue().write { try store.files.removeUnnamed(in: $0) } == 0)
+        #expect(try folder.fileNames.isEmpty)
+    }
+
     @Test func stepsAndWaysBackCountFilesAnew() async throws {
         let adding = Step(
             "stills", sql: "ALTER TABLE film ADD COLUMN still TEXT; UPDATE film SET still = poster",
