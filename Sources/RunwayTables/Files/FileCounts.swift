@@ -48,7 +48,7 @@ enum FileCounts {
     static func pausing(in database: Database, _ change: () throws -> Void) throws {
         let counted = try countedColumns(in: database)
         for name in try triggerNames(in: database) {
-            try database.execute(sql: "DROP TRIGGER \(name.quotedDatabaseIdentifier)")
+            try database.execute(sql: "DROP TRIGGER \(name.quotedName)")
         }
         try change()
         if !counted.isEmpty { try count(counted, in: database) }
@@ -112,7 +112,7 @@ enum FileCounts {
             // Takes the name as it is spelled in the file, by which the triggers are found again.
             let found = try database.columns(in: column.table).map { Counted(table: column.table, column: $0.name) }
             guard let column = found.first(where: { $0.isSame(as: column) }) else { continue }
-            let (table, name) = (column.table.quotedDatabaseIdentifier, column.column.quotedDatabaseIdentifier)
+            let (table, name) = (column.table.quotedName, column.column.quotedName)
             try database.execute(
                 sql: """
                     INSERT INTO \(tableName) SELECT \(name), COUNT(*) FROM \(table) WHERE typeof(\(name)) = 'text' GROUP BY 1
@@ -139,9 +139,15 @@ enum FileCounts {
         ] {
             try database.execute(
                 sql: """
-                    CREATE TRIGGER IF NOT EXISTS \(column.triggerName(event).quotedDatabaseIdentifier)
+                    CREATE TRIGGER IF NOT EXISTS \(column.triggerName(event).quotedName)
                         AFTER \(kind) ON \(table) WHEN \(condition) BEGIN \(work) END
                     """)
         }
     }
+}
+
+extension String {
+    /// The name in SQL. GRDB's `quotedDatabaseIdentifier` does not double quotation marks, with which a name in a
+    /// hostile file could end, and go on as statements.
+    fileprivate var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import Runway
 
 /// Brings one file to the version of this build: GRDB's migrator takes steps, and SQL in the file undoes them.
@@ -70,6 +71,9 @@ struct Migrator {
                     // SQL that replaces a table would delete the rows that refer to it.
                     try database.execute(sql: "PRAGMA foreign_keys = OFF")
                     defer { try? database.execute(sql: "PRAGMA foreign_keys = ON") }
+                    // The file may be hostile: its SQL may not attach other files, or copy this one with VACUUM INTO.
+                    let limit = sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_ATTACHED, 0)
+                    defer { _ = sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_ATTACHED, limit) }
                     try database.inTransaction(.immediate) {
                         try FileCounts.pausing(in: database) { try database.execute(sql: back) }
                         try database.checkForeignKeys()

@@ -132,6 +132,20 @@ struct FileSweepTests {
         #expect(try folder.fileNames.isEmpty)
     }
 
+    @Test func triggerNamesOfTheFileAreNotExecuted() async throws {
+        let store = try await open()
+        let poster = try await store.saveFilm(1, "poster")
+        try await store.close()
+        let other = folder.url.appending(path: "other")
+        let name = "runway_file_z\"\"; ATTACH '\(other.path)' AS other; CREATE TABLE other.stolen (id); --"
+        for name in [name, "runway_file_z"] {
+            try folder.sql("CREATE TRIGGER \"\(name)\" AFTER INSERT ON film BEGIN SELECT 1; END")
+        }
+        let again = try await folder.open([Films.self], Migrations(Step("step", sql: "", back: nil)))
+        #expect(!FileManager.default.fileExists(atPath: other.path))
+        #expect(try await again.text(of: poster) == "poster")
+    }
+
     @Test func stepsAndWaysBackCountFilesAnew() async throws {
         let adding = Step(
             "stills", sql: "ALTER TABLE film ADD COLUMN still TEXT; UPDATE film SET still = poster",

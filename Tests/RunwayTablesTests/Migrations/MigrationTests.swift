@@ -152,6 +152,15 @@ struct MigrationTests {
         #expect(hasIndex)
     }
 
+    @Test(arguments: ["ATTACH '{other}' AS other", "COMMIT; VACUUM INTO '{other}'"])
+    func aWayBackReachesNoOtherFile(back: String) async throws {
+        let other = folder.url.appending(path: "other")
+        let step = Step("step", sql: "", back: back.replacing("{other}", with: other.path))
+        try await folder.open([FirstPeople.self], Migrations(step)).close()
+        #expect(await kind { _ = try await folder.open([FirstPeople.self]) } == .migration)
+        #expect(!FileManager.default.fileExists(atPath: other.path))
+    }
+
     @Test func anotherHistoryIsRefused() async throws {
         try await folder.open([People.self], all).close()
         let other = Migrations(adding, Step("other", sql: "", back: ""), indexing)
