@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RunwaySQLite
+import RunwayStorage
 
 extension Migrations {
     /// Compares the schema that results from the steps with the declarations, and executes the ways back. For tests.
@@ -15,7 +16,7 @@ extension Migrations {
     /// - Returns: A sentence for each difference; empty if there is none.
     /// - Throws: ``TableError`` if a step or a way back fails.
     public func differences(from sql: String, to tables: [any TableDefinition.Type]) throws -> [String] {
-        try Self.withCopy(in: FileManager.default.temporaryDirectory) { queue in
+        try Self.withCopy(of: FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)) { queue in
             try queue.write { database in
                 try database.execute(sql: sql)
                 try StepLog.create(in: database)
@@ -31,8 +32,7 @@ extension Migrations {
     ///
     /// - Throws: ``TableError/Kind/migration`` if a step or a way back fails, or if a way back leaves another schema.
     func rehearse(for original: DatabaseQueue) throws {
-        let folder = URL(fileURLWithPath: original.path).deletingLastPathComponent()
-        try Self.withCopy(in: folder) { copy in
+        try Self.withCopy(of: URL(fileURLWithPath: original.path)) { copy in
             try original.backup(to: copy)
             if let sentence = try rehearse(on: copy).first { throw TableError(.migration, sentence) }
         }
@@ -67,13 +67,37 @@ extension Migrations {
         return differences
     }
 
-    /// Runs an operation on a temporary database, which is removed afterwards.
-    private static func withCopy<Value>(in folder: URL, _ operation: (DatabaseQueue) throws -> Value) throws -> Value {
-        let url = folder.appending(path: "rehearsal-\(UUID().uuidString).sqlite")
-        defer { StoreFiles.remove(url) }
-        let queue = try SQLiteFile.open(at: url, waitsForDrive: false)
-        defer { try? queue.close() }
-        return try operation(queue)
+    /// Runs an operation on a temporary database, which is removed afterwards. Also removes those that a kill has left.
+    private static func withCopy<Value>(of url: URL, _ operation: (DatabaseQueue) throws -> Value) throws -> Value {
+        for left in StoreFiles.rehearsals(of: url) {
+            do {
+                try open(left).close()
+            } catch let error as DatabaseError where error.failure(of: left) == .locked {
+                // Its rehearsal has not ended.
+                continue
+            } catch {}
+            StoreFiles.remove(left)
+        }
+        while true {
+            let copy = StoreFiles.newRehearsal(of: url)
+            defer { StoreFiles.remove(copy) }
+            let queue = try open(copy, busyTimeout: 5)
+            defer { try? queue.close() }
+            // Another process may have removed it as one that was left, before it was locked.
+            guard FileManager.default.fileExists(atPath: copy.path) else { continue }
+            try StorageFolder.protect(StorageFolder.files(of: copy))
+            return try operation(queue)
+        }
+    }
+
+    /// Opens a copy, and locks it until it is closed.
+    private static func open(_ url: URL, busyTimeout: TimeInterval? = nil) throws -> DatabaseQueue {
+        let queue = try SQLiteFile.open(at: url, waitsForDrive: false, busyTimeout: busyTimeout) {
+            try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+        }
+        // The first transaction takes the lock, and the connection has it from then on.
+        try queue.write { try $0.execute(sql: "PRAGMA user_version = 0") }
+        return queue
     }
 }
 

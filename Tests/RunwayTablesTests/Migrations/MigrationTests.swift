@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 import Synchronization
 import Testing
 
@@ -187,10 +188,47 @@ struct MigrationTests {
             #expect(error?.kind == .migration)
             #expect(try steps().isEmpty)
         }
-        #expect(
-            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { $0.hasPrefix("records") })
+        #expect(try rehearsals().isEmpty)
         try await folder.open([People.self], all) { $0.rehearsesMigrations = true }.close()
         #expect(try steps().count == 3)
+    }
+
+    private func rehearsals() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.contains("rehearsal") }
+    }
+
+    private func leaveRehearsal() throws {
+        let path = "\(folder.file.path)-rehearsal-\(UUID().uuidString)"
+        for ending in ["", "-wal"] { try Data("left".utf8).write(to: URL(fileURLWithPath: path + ending)) }
+    }
+
+    @Test func aRehearsalRemovesWhatKillsLeft() async throws {
+        try await firstRelease(3)
+        try leaveRehearsal()
+        // The copy of another process, which has not ended.
+        let other = URL(fileURLWithPath: "\(folder.file.path)-rehearsal-\(UUID().uuidString)")
+        let queue = try SQLiteFile.open(at: other, waitsForDrive: false) {
+            try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+        }
+        try await queue.write { try $0.execute(sql: "PRAGMA user_version = 0") }
+        let names = Mutex<[String]>([])
+        let step = Step("looks", back: "") { (_: Database) throws -> Void in
+            let found = try rehearsals()
+            names.withLock { $0 += found }
+        }
+        try await folder.open([FirstPeople.self], Migrations(step)) { $0.rehearsesMigrations = true }.close()
+        #expect(names.withLock { $0.contains { $0.hasPrefix("records.sqlite-rehearsal-") } })
+        #expect(try rehearsals().filter { !$0.hasPrefix(other.lastPathComponent) }.isEmpty)
+        #expect(FileManager.default.fileExists(atPath: other.path))
+    }
+
+    @Test(arguments: [RecordStore.Recovery.setAside, .beginAnew])
+    func aNewFileHasNoRehearsals(recovery: RecordStore.Recovery) async throws {
+        try await firstRelease(3)
+        try leaveRehearsal()
+        let failing = Step("fails", back: "") { (_: Database) throws -> Void in throw PlannedFailure() }
+        try await folder.open([FirstPeople.self], Migrations(failing)) { $0.recover = { _ in recovery } }.close()
+        #expect(try rehearsals().isEmpty)
     }
 
     @Test func differencesOfStepsAreFound() throws {
