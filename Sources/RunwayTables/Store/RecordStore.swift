@@ -110,7 +110,7 @@ public final class RecordStore: Sendable {
         _ change: @escaping @Sendable (TableWriter) throws -> Value
     ) async throws -> Value {
         try checkWritable()
-        var hasMadeRoom = false
+        var (hasMadeRoom, repetitionCount) = (false, 0)
         while true {
             do {
                 let (value, hasUnnamedFiles) = try await queue().write { [self] database in
@@ -126,7 +126,12 @@ public final class RecordStore: Sendable {
                 let failure = TableError(error, at: url)
                 if failure?.kind == .full, !hasMadeRoom, (try? await moveLog()) != nil {
                     hasMadeRoom = true
-                } else if let failure, failure.kind == .interrupted, let suspension, !Task.isCancelled {
+                } else if let failure, failure.kind == .interrupted, let suspension, !Task.isCancelled,
+                    suspension.isActive || repetitionCount < 10
+                {
+                    // A full disk or SQL of the app's own can end a transaction, too, each time. And this object may
+                    // learn of a suspension after GRDB, or of its end before this line.
+                    repetitionCount += suspension.isActive ? 0 : 1
                     options.reportInterruption(failure)
                     guard await suspension.waitForEnd() else { throw failure }
                 } else {

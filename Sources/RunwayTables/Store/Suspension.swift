@@ -27,6 +27,9 @@ final class Suspension: Sendable {
         observers.withLock { for observer in $0 { NotificationCenter.default.removeObserver(observer) } }
     }
 
+    /// Whether the app is being suspended, or is suspended.
+    var isActive: Bool { state.withLock { $0.isSuspended } }
+
     /// Returns when transactions are possible again; immediately if they are possible now.
     ///
     /// - Returns: `false` if the task was cancelled before.

@@ -140,6 +140,20 @@ struct RecordStoreTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func endedTransactionsAreNotRepeatedForEver() async throws {
+        let store = try await folder.open { $0.isShared = true }
+        let sql = "INSERT OR ROLLBACK INTO list (id) VALUES (1)"
+        let result = await kind {
+            try await store.write { file in
+                // SQLite ends a transaction like this also on a full disk.
+                for _ in 1...2 { _ = try? file.database.execute(sql: sql) }
+                try file.insert(task("later"))
+            }
+        }
+        #expect(result == .interrupted)
+        #expect(try await store.read { try $0.count(Lists.self) } == 0)
+    }
+
     #if os(Linux) || os(macOS)
         @Test func awaitedWritesSurviveKill() async throws {
             for round in 1...4 {
