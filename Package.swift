@@ -194,6 +194,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayZlib",
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
+                product("GRDBSQLite", of: "GRDB.swift", with: "Storage"),
             ],
             exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
         ),
