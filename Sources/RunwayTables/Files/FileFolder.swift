@@ -16,6 +16,9 @@ final class FileFolder: Sendable {
         var isUsed = false
         /// The handle that holds the lock of the folder; `nil` if the store was closed, or is read only.
         var lock: FileHandle?
+        var isClosed = false
+        /// Files whose `withFile` has not ended.
+        var unsettled: Set<StoredFile> = []
     }
 
     /// The age in seconds from which a sweep removes a file in the container of an app group, where the folder can't be
@@ -25,7 +28,7 @@ final class FileFolder: Sendable {
     private let url: URL
     private let database: URL
     private let options: RecordStore.Options
-    /// Guards whether there are files, and the lock of the folder.
+    /// Guards whether there are files, the lock of the folder, and which files a closing store removes.
     private let state = Mutex(State())
 
     init(of database: URL, _ options: RecordStore.Options) {
@@ -41,7 +44,7 @@ final class FileFolder: Sendable {
     /// - Throws: An error of the file.
     func prepare(for layouts: [TableLayout], _ queue: DatabaseQueue, isReadOnly: Bool) throws {
         let isUsed = try queue.read { try FileCounts.areUsed(by: layouts, in: $0) }
-        state.withLock { $0.isUsed = isUsed }
+        state.withLock { ($0.isUsed, $0.isClosed) = (isUsed, false) }
         if !isUsed || isReadOnly { return }
         if try StorageFolder.prepare(url) {
             try StorageFolder.protect([url], isBackedUp: options.isBackedUp)
@@ -66,8 +69,19 @@ final class FileFolder: Sendable {
         while try queue.writeMakingRoom({ try removeUnnamed(in: $0) }) > 0 {}
     }
 
-    /// Releases the lock of the folder, so that another store can sweep.
-    func close() { state.withLock { $0.lock = nil } }
+    /// Removes the files that no row names yet, since no later write can name them, and releases the lock of the folder,
+    /// so that another store can sweep.
+    func close(_ queue: DatabaseQueue) {
+        let unsettled = state.withLock { state in
+            state.isClosed = true
+            return state.unsettled
+        }
+        if !unsettled.isEmpty { try? queue.write { for file in unsettled { _ = try removeUnlessNamed(file, in: $0) } } }
+        state.withLock { $0.lock = nil }
+    }
+
+    /// Leaves a file to its rows.
+    func settle(_ file: StoredFile) { state.withLock { _ = $0.unsettled.remove(file) } }
 
     /// - Throws: ``TableError/Kind/rejected`` if no table has files.
     func checkUsed() throws {
@@ -108,7 +122,12 @@ final class FileFolder: Sendable {
         guard fchmod(handle.fileDescriptor, 0o600) == 0 else { throw Self.systemError() }
         try StorageFolder.protect([URL(fileURLWithPath: draft)], isBackedUp: options.isBackedUp)
         if options.survivesPowerLoss { try Self.sync(handle) }
-        guard rename(draft, path(file.name)) == 0 else { throw Self.systemError() }
+        try state.withLock { state in
+            // A draft that ends after the close would stay, also beside a sealed account.
+            if state.isClosed { throw TableError(.unavailable, "\(database.lastPathComponent) was closed.") }
+            guard rename(draft, path(file.name)) == 0 else { throw Self.systemError() }
+            state.unsettled.insert(file)
+        }
         if options.survivesPowerLoss { try Self.sync(Self.open(url.path, O_RDONLY)) }
         return file
     }

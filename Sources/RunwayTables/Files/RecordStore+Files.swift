@@ -138,7 +138,9 @@ extension RecordStore {
     ) async throws -> (value: Value, isNamed: Bool) {
         try checkWritable()
         try files.checkUsed()
+        _ = try queue()
         let file = try await files.make(isolation: isolation, fill)
+        defer { files.settle(file) }
         do {
             let value = try await body(file)
             return (value, await isNamed(file))

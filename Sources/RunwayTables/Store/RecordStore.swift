@@ -149,18 +149,22 @@ public final class RecordStore: Sendable {
     /// The file stays open until the last observation ends.
     public func close() async throws {
         otherProcesses?.stop()
-        let queue = connection.withLock { $0.take() }
-        // The connection is closed when the last operation has released it.
-        try await queue?.writeWithoutTransaction { _ in }
-        files.close()
+        guard let queue = connection.withLock({ $0.take() }) else { return }
+        // Also in a task that is cancelled. The connection is closed when the last operation has released it.
+        try await Self.inBackground { [files] in
+            files.close(queue)
+            queue.writeWithoutTransaction { _ in }
+        }
     }
 
     /// Closes the file now, whatever observes it: its observations receive nothing more.
     func closeConnection() async throws {
         otherProcesses?.stop()
         guard let queue = connection.withLock({ $0.take() }) else { return }
-        try await Self.inBackground { try queue.close() }
-        files.close()
+        try await Self.inBackground { [files] in
+            files.close(queue)
+            try queue.close()
+        }
     }
 
     /// Returns the connection.

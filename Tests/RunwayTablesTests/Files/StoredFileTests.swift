@@ -196,6 +196,59 @@ struct StoredFileTests {
         #expect(FileManager.default.fileExists(atPath: folder.files.appending(path: "lock").path))
     }
 
+    @Test func aClosedStoreMakesNoFile() async throws {
+        let store = try await open()
+        try await store.close()
+        let result = await kind { try await store.withFile(Data()) { _ in _ = Issue.record("was made") } }
+        #expect(result == .unavailable)
+        #expect(try folder.fileNames.isEmpty)
+    }
+
+    @Test(arguments: [false, true]) func aCloseRemovesFilesWithoutRows(_ isForced: Bool) async throws {
+        let store = try await open()
+        let result = await kind {
+            try await store.withFile(Data("lost".utf8)) { poster in
+                try await isForced ? store.closeConnection() : store.close()
+                #expect(try folder.fileNames.isEmpty)
+                try await store.write { _ = try $0.save(film(1, poster)) }
+            }
+        }
+        #expect(result == .unavailable)
+        #expect(try folder.fileNames.isEmpty)
+    }
+
+    @Test(arguments: [false, true]) func aCloseKeepsFilesWithRows(_ isForced: Bool) async throws {
+        let store = try await open()
+        let poster = try await store.withFile(Data("poster".utf8)) { poster in
+            try await store.write { _ = try $0.save(film(1, poster)) }
+            try await isForced ? store.closeConnection() : store.close()
+            return poster
+        }
+        #expect(try await open().text(of: poster) == "poster")
+    }
+
+    @Test func aDraftDoesNotOutliveTheClose() async throws {
+        let store = try await open()
+        let parts = AsyncStream<[UInt8]> {
+            try? await store.close()
+            return nil
+        }
+        #expect(await kind { try await store.withFile(from: parts) { _ in } } == .unavailable)
+        #expect(try folder.fileNames.isEmpty)
+    }
+
+    @Test func aCancelledCloseLetsOthersSweep() async throws {
+        let store = try await open()
+        let closing = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await store.close()
+        }
+        try await closing.value
+        try Data().write(to: folder.path(StoredFile(id: UUID(), byteCount: 0)))
+        _ = try await open()
+        #expect(try folder.fileNames.isEmpty)
+    }
+
     @Test func setAsideAndBegunAnewIncludeTheFolder() async throws {
         let poster = try await open().saveFilm(1, "poster")
         try Data(repeating: 0x41, count: 8192).write(to: folder.file)
