@@ -164,12 +164,12 @@ final class FileFolder: Sendable {
         try state.withLock { $0.isUsed } && !FileCounts.unnamed(limit: 1, in: database).isEmpty
     }
 
-    /// Removes a file, unless a row names it.
+    /// Removes a file, unless a row names it, or staged rows may.
     ///
-    /// - Returns: Whether the file stays.
+    /// - Returns: Whether a row names it.
     func removeUnlessNamed(_ file: StoredFile, in database: Database) throws -> Bool {
-        if try FileCounts.isNamed(file, in: database) || StoreFiles.hasStagedRows(self.database) { return true }
-        unlink(path(file.name))
+        if try FileCounts.isNamed(file, in: database) { return true }
+        if !StoreFiles.hasStagedRows(self.database) { unlink(path(file.name)) }
         return false
     }
 

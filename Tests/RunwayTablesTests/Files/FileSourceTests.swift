@@ -39,6 +39,17 @@ struct FileSourceTests {
         #expect(try folder.fileNames.isEmpty)
     }
 
+    @Test func aStagingDoesNotLoseTheSource() async throws {
+        let store = try await open()
+        let poster = try await store.withFile(moving: source) { poster in
+            try Data().write(to: StoreFiles.newStaging(of: folder.file))
+            return poster
+        }
+        // Staged rows may name the stored file, and none has yet.
+        #expect(try folder.fileNames == [poster.name])
+        #expect(try Data(contentsOf: source) == Data("source".utf8))
+    }
+
     @Test func aCopyLeavesItsSource() async throws {
         let store = try await open()
         let poster = try await store.withFile(copying: source) { poster in
