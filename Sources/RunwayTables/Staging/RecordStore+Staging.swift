@@ -14,10 +14,11 @@ extension RecordStore {
     /// or read of another task waits for one of these transactions at most. While rows are moved, other tasks see only
     /// a part of them.
     ///
-    /// Until the side file has the last row, an error, a cancellation or a kill leaves nothing. After that, the rest
-    /// stays in the side file until ``finishStaging(reportProgress:)``, the next staging, or an opening that has steps
-    /// to take. Each row is saved only once, so that a later change of the row stays. Memory has at most 1 MiB of rows,
-    /// or one larger row.
+    /// Until the side file has the last row, an error, a cancellation or a kill leaves nothing. After that, a
+    /// cancellation has no effect: all rows are moved. After a kill or an error, the rest stays in the side file
+    /// (``hasStagedRows``) until ``finishStaging(reportProgress:)``, the next staging, or an opening that has steps to
+    /// take. Each row is saved only once, so that a later change of the row stays. A change of a row before it is moved
+    /// is overwritten. Memory has at most 1 MiB of rows, or one larger row.
     ///
     /// - Parameters:
     ///   - drafts: The rows, saved in their order as `TableWriter.save(_:)` does. They are checked before the
@@ -85,8 +86,12 @@ extension RecordStore {
         try await stage(rows.map { Draft($0) }, reportProgress: reportProgress)
     }
 
-    /// Moves the rows that a staging has left in its side file when it was cancelled, failed or was killed. Call it
-    /// after the file was opened. It skips a staging that another task or process is still running.
+    /// Whether a side file exists: of a staging that is running, or that a kill or an error has ended.
+    public var hasStagedRows: Bool { StoreFiles.hasStagedRows(url) }
+
+    /// Moves the rows that a staging has left in its side file when it failed or was killed. Call it after the file
+    /// was opened, and before rows are changed: the moved rows overwrite changes of the same rows. It skips a staging
+    /// that another task or process is still running. A cancellation has no effect.
     ///
     /// - Parameter reportProgress: Receives how many drafts were moved, and of how many, on a background thread.
     /// - Throws: The errors of `stage(_:reportProgress:)`.
@@ -109,7 +114,14 @@ extension RecordStore {
         try await store.close()
     }
 
+    /// Moves rows in a task of its own: rows that a cancelled one left would later overwrite changes of the user.
     private func move(
+        _ file: StagingFile, _ count: Int, _ report: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void
+    ) async throws {
+        try await Task { try await moveEach(file, count, report) }.value
+    }
+
+    private func moveEach(
         _ file: StagingFile, _ count: Int, _ report: @Sendable (_ moved: Int, _ count: Int) -> Void
     ) async throws {
         var (pace, moved) = (StagingPace(), 0)

@@ -50,7 +50,8 @@ struct StagingTests {
         try await store.read { try $0.count(Lists.self, where: condition) }
     }
 
-    /// Leaves a complete side file, of which some rows were moved.
+    /// Leaves a complete side file, of which some rows were moved. The task that is cancelled here is the one that
+    /// moves, which no caller has.
     private func leaveStaging(_ count: Int, in store: RecordStore) async throws {
         let staging = Task {
             try await store.stage(NumberedLists(count: count)) { _, _ in withUnsafeCurrentTask { $0?.cancel() } }
@@ -223,9 +224,25 @@ struct StagingTests {
         try await again.finishStaging { _, _ in Issue.record("nothing is left") }
     }
 
+    @Test func aCancellationLeavesNoRest() async throws {
+        let store = try await folder.open()
+        let hold = AsyncStream<Void>.makeStream()
+        let caller = Mutex<Task<Int, any Error>?>(nil)
+        let staging = Task {
+            for await _ in hold.stream {}
+            return try await store.stage(NumberedLists(count: 2000)) { _, _ in caller.withLock { $0?.cancel() } }
+        }
+        caller.withLock { $0 = staging }
+        hold.continuation.finish()
+        #expect(try await staging.value == 2000)
+        #expect(staging.isCancelled)
+        #expect(try await count(store) == 2000 && !store.hasStagedRows)
+    }
+
     @Test func theNextStagingMovesTheRestFirst() async throws {
         let store = try await folder.open()
         try await leaveStaging(1000, in: store)
+        #expect(store.hasStagedRows)
         try await store.stage(NumberedLists(count: 1000, name: "newer"))
         #expect(try await count(store, Lists.name_ == "newer") == 1000 && stagings.isEmpty)
     }
