@@ -22,7 +22,6 @@ final class OtherProcesses: Sendable {
 
     init(of url: URL, _ queue: DatabaseQueue) {
         let version = FileVersion(queue)
-        version.notice(isFirst: true)
         source = Mutex(Self.makeSource(path: url.path + "-wal") { version.notice() })
         // Weak: the notification center can't release the queue, which would call the center.
         resumption = Mutex(
@@ -73,22 +72,47 @@ private final class FileVersion: Sendable {
     private let queue: DatabaseQueue
     /// Guards the version that was last noticed.
     private let version = Mutex<Int?>(nil)
+    /// Whether a check of the version waits for the connection, or for the transaction of another process.
+    private let isPending = Atomic(false)
 
-    init(_ queue: DatabaseQueue) { self.queue = queue }
+    init(_ queue: DatabaseQueue) {
+        self.queue = queue
+        queue.asyncWriteWithoutTransaction { [self] in _ = isChanged($0) }
+    }
 
     /// Makes observations fetch again if another process has committed.
-    func notice(isFirst: Bool = false) {
+    func notice() {
+        // The check that waits covers this event, too.
+        if !isPending.exchange(true, ordering: .sequentiallyConsistent) { check() }
+    }
+
+    private func check() {
         queue.asyncWriteWithoutTransaction { [self] database in
-            if isChanged(database) {
-                if !isFirst { fetchAgain(database) }
-                return
+            isPending.store(false, ordering: .sequentiallyConsistent)
+            if isChanged(database) { fetchAgain(database) }
+            do {
+                try fetchAgainAfterCommit(database)
+            } catch DatabaseError.SQLITE_BUSY {
+                // Reads of this process run while the other one writes.
+                if isPending.exchange(true, ordering: .sequentiallyConsistent) { return }
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { [weak self] in self?.check() }
+            } catch {
+                // A suspended app checks again when it resumes. Reads and writes throw any other error.
             }
-            // The event arrives before the commit is visible. It is visible when its writer releases the lock, for
-            // which this transaction waits.
-            try? database.inTransaction(.immediate) {
-                if isChanged(database) { try database.notifyChanges(in: .fullDatabase) }
-                return .commit
-            }
+        }
+    }
+
+    /// Makes observations fetch again if a commit becomes visible when its writer releases the lock, which is after the
+    /// event of the commit.
+    ///
+    /// - Throws: `SQLITE_BUSY`, at once, if another connection has the lock.
+    private func fetchAgainAfterCommit(_ database: Database) throws {
+        let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
+        try database.execute(sql: "PRAGMA busy_timeout = 0")
+        defer { try? database.execute(sql: "PRAGMA busy_timeout = \(timeout)") }
+        try database.inTransaction(.immediate) {
+            if isChanged(database) { try database.notifyChanges(in: .fullDatabase) }
+            return .commit
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Observation
 import RunwayTesting
 import Testing
@@ -112,5 +113,25 @@ import Testing
         let (other, row) = (try await folder.open(), list("of another"))
         try await other.write { _ = try $0.insert(row) }
         #expect(try await iterator.next()?.first?[Lists.name_] == "of another")
+    }
+
+    @Test func aLongTransactionOfAnotherStopsNoRead() async throws {
+        let store = try await folder.open { ($0.isShared, $0.lockTimeout) = (true, .seconds(30)) }
+        let lists = store.observe { try $0.fetch(Lists.self) }
+        var iterator = lists.makeAsyncIterator()
+        #expect(try await iterator.next() == [])
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: folder.file.path, configuration: configuration)
+        try await other.writeWithoutTransaction {
+            try $0.execute(sql: "BEGIN IMMEDIATE; INSERT INTO list VALUES (1, 'late')")
+        }
+        let start = ContinuousClock.now
+        // Each asks for a look at the file, as an event of the file system does.
+        for _ in 0..<10 { NotificationCenter.default.post(name: Database.resumeNotification, object: nil) }
+        #expect(try await store.read { try $0.count(Lists.self) } == 0)
+        #expect(ContinuousClock.now - start < .seconds(15))
+        try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+        #expect(try await iterator.next()?.first?[Lists.name_] == "late")
     }
 }
