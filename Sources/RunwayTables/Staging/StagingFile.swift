@@ -105,8 +105,9 @@ final class StagingFile: Sendable {
 
     func close() { try? queue.close() }
 
+    /// Removes the file while it is locked, so that no other process takes it for one that was left.
     func remove() {
-        close()
         StoreFiles.remove(url)
+        close()
     }
 }
