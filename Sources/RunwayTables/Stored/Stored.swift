@@ -68,7 +68,8 @@ public final class Stored<Value: Sendable>: Sendable {
     /// Replaces the value durably.
     ///
     /// - Throws: ``TableError``: ``TableError/Kind/rejected`` if the value is too large for its store, or could not be
-    ///   read back, or an error of the store. The former value then stays.
+    ///   read back, or an error of the store. The former value then stays. If only the removal from the former store
+    ///   fails, its error is thrown although the new value is stored; the next operation repeats the removal.
     public func set(_ value: Value) async throws(TableError) {
         try await inTurn { [self] () throws(TableError) in
             try await place.save(value, name)

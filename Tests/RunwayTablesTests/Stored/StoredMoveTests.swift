@@ -52,6 +52,15 @@ struct StoredMoveTests {
         }
     }
 
+    @Test func aFormerStoreThatFailsLosesNoValue() async throws {
+        let database = try await folder.open([StoredValues.self])
+        let list = StoredPlace<Settings>.propertyList(in: folder.url.appending(path: "lists"))
+        let stored = Stored("a", in: list, moved: .from(.database(database)))
+        try await database.close()
+        #expect(await kind { try await stored.set(Settings(theme: "new")) } == .unavailable)
+        #expect(try await Stored("a", in: list).value()?.theme == "new")
+    }
+
     @Test func aDamagedFormerValueStays() async throws {
         let url = folder.url.appending(path: "archives")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
