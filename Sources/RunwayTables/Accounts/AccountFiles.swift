@@ -30,13 +30,23 @@ public struct AccountFiles: Sendable {
     ///   - tables: All tables of the file.
     ///   - migrations: The changes since the first release. The default is none.
     ///   - options: The way in which the file is opened and used.
-    /// - Throws: ``TableError/Kind/keyUnavailable`` if a sealed file can't be opened; it stays sealed. Or the errors of
-    ///   ``RecordStore/open(at:tables:migrations:options:)``, or `CancellationError`.
+    /// - Throws: ``TableError/Kind/keyUnavailable`` if a sealed file can't be opened; it stays sealed.
+    ///   ``TableError/Kind/locked`` if another opening, a sealing or a removal of the account takes more than 5 s. Or
+    ///   the errors of ``RecordStore/open(at:tables:migrations:options:)``, or `CancellationError`.
     public func open(
         _ account: String, tables: [any TableDefinition.Type], migrations: Migrations = Migrations(),
         options: RecordStore.Options = RecordStore.Options()
     ) async throws -> RecordStore {
         let (url, sealings) = (url(of: account), [options.sealing].compactMap { $0 } + options.formerSealings)
+        let home = url.deletingLastPathComponent()
+        // Until the store has its connection, which a removal or a sealing notices.
+        let lock = try await run { isCancelled in
+            if try StorageFolder.prepare(home) {
+                try StorageFolder.protect([home], isBackedUp: options.isBackedUp)
+            }
+            return try lockFolder(of: url, isCancelled)
+        }
+        defer { try? lock?.close() }
         try await run { isCancelled in
             try removeRest()
             for file in try files(beside: url) where file.pathExtension == SealedFile.pathExtension {
@@ -65,6 +75,8 @@ public struct AccountFiles: Sendable {
         try await store?.closeConnection()
         let url = url(of: account)
         try await run { isCancelled in
+            let lock = try lockFolder(of: url, isCancelled)
+            defer { try? lock?.close() }
             try Self.expectClosed(url)
             for file in try files(beside: url) where file.pathExtension != SealedFile.pathExtension {
                 try SealedFile.seal(file, in: folder, with: sealing, isCancelled)
@@ -84,6 +96,8 @@ public struct AccountFiles: Sendable {
         try await store?.closeConnection()
         let url = url(of: account)
         try await run { _ in
+            let lock = try lockFolder(of: url) { false }
+            defer { try? lock?.close() }
             try Self.expectClosed(url)
             if FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path) {
                 // The new name removes all at once; a kill leaves files that the next opening or removal removes.
@@ -105,6 +119,28 @@ public struct AccountFiles: Sendable {
     }
 
     private static let removedPrefix = "removed-"
+
+    /// Locks the folder of an account until it is closed, also against other tasks of this process.
+    ///
+    /// - Returns: `nil` if there is no folder, or it is in a container where nothing is locked (``AppGroup``).
+    /// - Throws: ``TableError/Kind/locked`` after 5 s, or `CancellationError`.
+    private func lockFolder(of url: URL, _ isCancelled: () -> Bool) throws -> FileHandle? {
+        let home = url.deletingLastPathComponent().path
+        if AppGroup.contains(home) { return nil }
+        for _ in 0..<100 {
+            if isCancelled() { throw CancellationError() }
+            guard let handle = try? FileFolder.open(home, O_RDONLY) else { return nil }
+            var (locked, present) = (stat(), stat())
+            if flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0, fstat(handle.fileDescriptor, &locked) == 0,
+                // A removal may have renamed the folder meanwhile.
+                stat(home, &present) == 0, locked.st_ino == present.st_ino
+            {
+                return handle
+            }
+            usleep(50_000)
+        }
+        throw TableError(.locked, "The files of an account are being opened, sealed or removed.")
+    }
 
     private func removeRest() throws {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -144,11 +180,11 @@ public struct AccountFiles: Sendable {
         }
     }
 
-    private func run(
-        _ operation: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Void
-    ) async throws {
+    private func run<Value: Sendable>(
+        _ operation: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Value
+    ) async throws -> Value {
         let isCancelled = Atomic(false)
-        try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try await RecordStore.inBackground {
                 try TableError.of(folder) { try operation { isCancelled.load(ordering: .relaxed) } }
             }

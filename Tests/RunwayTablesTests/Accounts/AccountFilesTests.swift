@@ -195,6 +195,22 @@ struct AccountFilesTests {
         #expect(try files().isEmpty)
     }
 
+    @Test func anAccountIsNotOpenedWhileItIsSealed() async throws {
+        try await fill("ada").close()
+        let (isSealing, isOpened) = (AwaitedValue(0), DispatchSemaphore(value: 0))
+        let noted = NotedSealing(base: sealing) {
+            if isSealing.value > 0 { return }
+            isSealing.update { $0 = 1 }
+            isOpened.wait()
+        }
+        let task = Task { [accounts] in try await accounts.seal("ada", with: noted) }
+        try await isSealing.wait(until: 1)
+        #expect(await kind { _ = try await open("ada", sealing: sealing) } == .locked)
+        isOpened.signal()
+        try await task.value
+        try await expectAll(of: "ada", in: try await open("ada", sealing: sealing))
+    }
+
     @Test @MainActor func anObservedStoreIsClosed() async throws {
         let store = try await open("ada")
         let observed = store.observe { try $0.count(Tasks.self) }
