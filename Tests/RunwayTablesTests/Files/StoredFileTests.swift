@@ -247,6 +247,8 @@ struct StoredFileTests {
         try Data().write(to: folder.path(StoredFile(id: UUID(), byteCount: 0)))
         _ = try await open()
         #expect(try folder.fileNames.isEmpty)
+        // The first store is still there.
+        #expect(await kind { _ = try await store.posters() } == .unavailable)
     }
 
     @Test func setAsideAndBegunAnewIncludeTheFolder() async throws {
