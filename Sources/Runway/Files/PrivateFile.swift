@@ -99,7 +99,7 @@ package struct PrivateFile {
     private static func takes(_ draft: OpenFile) -> Bool { draft.lock() && (try? draft.isInPlace()) == true }
 
     /// Removes a file and the drafts that crashes left behind. Does nothing if the file does not exist.
-    static func remove(_ path: String) throws(FileError) {
+    package static func remove(_ path: String) throws(FileError) {
         for draft in drafts(of: path) { removeAbandoned(draft) }
         if try OpenFile.remove(path) { try OpenFile.syncFolder(of: path) }
     }

@@ -160,9 +160,11 @@ struct FileMedium: StoredMedium {
 
     func remove(_ name: String) async throws {
         try await RecordStore.inBackground {
-            do {
-                try FileManager.default.removeItem(at: folder.appending(path: name))
-            } catch let error as CocoaError where error.code == .fileNoSuchFile {}
+            do throws(FileError) {
+                try PrivateFile.remove(folder.appending(path: name).path)
+            } catch {
+                throw TableError(error, name)
+            }
         }
     }
 }

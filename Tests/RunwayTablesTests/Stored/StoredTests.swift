@@ -116,6 +116,15 @@ struct StoredTests {
         #expect(try names(in: folder.url) == ["settings"])
     }
 
+    @Test func aRemovalTakesDraftsAlong() async throws {
+        let stored = Stored<Settings>("settings", in: .propertyList(in: folder.url))
+        try await stored.set(Settings())
+        // A kill has left them.
+        for name in ["settings.new", "settings.new1"] { try Data().write(to: folder.url.appending(path: name)) }
+        try await stored.remove()
+        #expect(try names(in: folder.url).isEmpty)
+    }
+
     @Test func archivesAreSmaller() async throws {
         let long = Array(repeating: "a sentence that comes again", count: 10_000)
         try await Stored<[String]>("long", in: .archive(in: folder.url)).set(long)
