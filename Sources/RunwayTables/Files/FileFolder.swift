@@ -69,8 +69,8 @@ final class FileFolder: Sendable {
         while try queue.writeMakingRoom({ try removeUnnamed(in: $0) }) > 0 {}
     }
 
-    /// Removes the files that no row names yet, since no later write can name them, and releases the lock of the folder,
-    /// so that another store can sweep.
+    /// Removes the files that no row names yet, since no later write can name them. Releases the lock of the folder, so
+    /// that another store can sweep.
     func close(_ queue: DatabaseQueue) {
         let unsettled = state.withLock { state in
             state.isClosed = true
