@@ -195,7 +195,7 @@ struct AccountFilesTests {
         #expect(try files().isEmpty)
     }
 
-    @Test func anAccountIsNotOpenedWhileItIsSealed() async throws {
+    @Test func aSealingExcludesOpening() async throws {
         try await fill("ada").close()
         let (isSealing, isOpened) = (AwaitedValue(0), DispatchSemaphore(value: 0))
         let noted = NotedSealing(base: sealing) {
