@@ -70,7 +70,7 @@ struct DemoTests {
             })
         for part in DemoPart.allCases where part != .addresses {
             let title = try #require(lines.first { $0.hasPrefix(part.action) })
-            #expect(title.contains(#/ \d+ (call|action|message)s?, \d+ (requests?|stored)$/#), "\(title)")
+            #expect(title.contains(#/ \d+ (call|action|message|home)s?, \d+ (requests?|stored)$/#), "\(title)")
         }
         #expect(lines.contains("     9 merged with others into one request     1 for several calls"))
         // What others tried, and what became of it, two in a line.
