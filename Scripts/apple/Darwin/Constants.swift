@@ -19,6 +19,7 @@ public var S_IFMT: mode_t { 0o170000 }
 public var S_IFREG: mode_t { 0o100000 }
 public var S_IFDIR: mode_t { 0o040000 }
 public var S_IFLNK: mode_t { 0o120000 }
+public var LOCK_SH: Int32 { Glibc.LOCK_SH }
 public var LOCK_EX: Int32 { Glibc.LOCK_EX }
 public var LOCK_NB: Int32 { Glibc.LOCK_NB }
 public var LOCK_UN: Int32 { Glibc.LOCK_UN }
@@ -42,6 +43,7 @@ public var ENOTDIR: Int32 { Glibc.ENOTDIR }
 public var EISDIR: Int32 { Glibc.EISDIR }
 public var EINVAL: Int32 { Glibc.EINVAL }
 public var ENOSPC: Int32 { Glibc.ENOSPC }
+public var EDQUOT: Int32 { Glibc.EDQUOT }
 public var EROFS: Int32 { Glibc.EROFS }
 public var EPIPE: Int32 { Glibc.EPIPE }
 public var ENOTTY: Int32 { Glibc.ENOTTY }

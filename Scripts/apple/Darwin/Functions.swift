@@ -93,6 +93,10 @@ public func chmod(_ path: UnsafePointer<CChar>!, _ mode: mode_t) -> Int32 { Glib
 @discardableResult
 public func unlink(_ path: UnsafePointer<CChar>!) -> Int32 { Glibc.unlink(path) }
 @discardableResult
+public func link(_ old: UnsafePointer<CChar>!, _ new: UnsafePointer<CChar>!) -> Int32 { Glibc.link(old, new) }
+@discardableResult
+public func usleep(_ microseconds: UInt32) -> Int32 { Glibc.usleep(microseconds) }
+@discardableResult
 public func rename(_ old: UnsafePointer<CChar>!, _ new: UnsafePointer<CChar>!) -> Int32 { Glibc.rename(old, new) }
 @discardableResult
 public func mkdir(_ path: UnsafePointer<CChar>!, _ mode: mode_t) -> Int32 { Glibc.mkdir(path, Glibc.mode_t(mode)) }

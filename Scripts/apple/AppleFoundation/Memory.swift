@@ -1,0 +1,3 @@
+// developer.apple.com: autoreleasepool(invoking:), which Foundation exports from ObjectiveC
+
+public func autoreleasepool<Value>(invoking body: () throws -> Value) rethrows -> Value { try body() }
