@@ -35,7 +35,7 @@ public final class Stored<Value: Sendable>: Sendable {
     ///   - name: The name in the store, from 1 to 128 bytes of UTF-8. It must not contain `/`, NUL or `.new`, and must
     ///     not begin with a period. Names in one folder must differ by more than case.
     ///   - place: The store.
-    ///   - former: The store in which former versions of the app have the value; see ``StoredPlace/from(_:named:)``.
+    ///   - former: The store in which former versions of the app have the value; see `StoredPlace.from(_:named:)`.
     ///     The first operation moves the value: it writes the new store, synchronises it, and then removes the value
     ///     from the former one. A kill at any time loses nothing. If both stores have a value, the one in the new store
     ///     is used. The default, `nil`, moves nothing.
