@@ -276,3 +276,16 @@ public func sysconf(_ name: Int32) -> Int { Glibc.sysconf(name) }
 public func setuid(_ user: uid_t) -> Int32 { Glibc.setuid(user) }
 @discardableResult
 public func setgid(_ group: gid_t) -> Int32 { Glibc.setgid(group) }
+
+// <sys/wait.h>
+public struct siginfo_t {
+    public init() {}
+}
+public typealias id_t = UInt32
+public struct idtype_t: Sendable {}
+public let P_PID = idtype_t()
+public var WSTOPPED: Int32 { 8 }
+public var WNOWAIT: Int32 { 0x20 }
+public func waitid(
+    _ kind: idtype_t, _ id: id_t, _ information: UnsafeMutablePointer<siginfo_t>!, _ options: Int32
+) -> Int32 { -1 }

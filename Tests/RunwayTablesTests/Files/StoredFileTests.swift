@@ -161,7 +161,11 @@ struct StoredFileTests {
         let store = try await open()
         let poster = try await store.saveFilm(1, String(repeating: "x", count: 200_000))
         let path = folder.path(poster)
-        let result = await kind { for try await _ in store.bytes(of: poster) { truncate(path.path, 100_000) } }
+        let result = await kind {
+            for try await _ in store.bytes(of: poster) {
+                try FileHandle(forUpdating: path).truncate(atOffset: 100_000)
+            }
+        }
         #expect(result == .fileUnreadable)
     }
 
