@@ -62,8 +62,9 @@ struct PictureProcess: AsyncParsableCommand {
         try await store.withFile(Data(PictureFiles.bytes(number))) { file in
             let row = row(id, number, file)
             if bug == .earlyRemoval { try await removeFile(of: id, in: store) }
-            let path = try await store.url(of: file).path
-            if bug == .lateFile { truncate(path, 0) }
+            let url = try await store.url(of: file)
+            let path = url.path
+            if bug == .lateFile { try FileHandle(forUpdating: url).truncate(atOffset: 0) }
             // The truncated file would be refused by a check of its size.
             let isLate = bug == .lateFile
             try await store.write { writer in
