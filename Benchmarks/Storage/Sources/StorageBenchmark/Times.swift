@@ -20,6 +20,7 @@ enum Times {
 
 /// What the figures have to be.
 enum Targets {
+    // One task runs all parts, one after the other.
     nonisolated(unsafe) private(set) static var isMissed = false
 
     static func expect(_ name: String, _ value: Double, atMost maximum: Double, _ unit: String) {
