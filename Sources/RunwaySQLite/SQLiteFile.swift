@@ -38,11 +38,12 @@ package enum SQLiteFile {
         if let busyTimeout { configuration.busyMode = .timeout(busyTimeout) }
         configuration.observesSuspensionNotifications = observesSuspension
         configuration.prepareDatabase { database in
+            try useWriteAheadLog(database, busyTimeout: busyTimeout ?? 0)
             // On Apple's systems, `fsync` leaves the bytes in the drive's cache, which may write them out of order. The
             // last two pragmas make SQLite use F_FULLFSYNC there, and have no effect elsewhere.
             try database.execute(
                 sql: """
-                    PRAGMA journal_mode = WAL; PRAGMA synchronous = \(waitsForDrive ? "FULL" : "NORMAL");
+                    PRAGMA synchronous = \(waitsForDrive ? "FULL" : "NORMAL");
                     PRAGMA wal_autocheckpoint = \(checkpointPageCount);
                     PRAGMA journal_size_limit = \(maximumIdleLogByteCount);
                     PRAGMA secure_delete = \(overwritesRemovedBytes ? "ON" : "OFF");
@@ -60,6 +61,19 @@ package enum SQLiteFile {
             if isNew { throw error }
         }
         return try DatabaseQueue(path: url.path, configuration: configuration)
+    }
+
+    /// Turns a file to write-ahead-log mode. SQLite itself does not wait here for another process that writes: it
+    /// reports `SQLITE_BUSY` to a reader that becomes a writer.
+    private static func useWriteAheadLog(_ database: Database, busyTimeout: TimeInterval) throws {
+        let end = ContinuousClock.now + .seconds(busyTimeout)
+        while true {
+            do {
+                return try database.execute(sql: "PRAGMA journal_mode = WAL")
+            } catch DatabaseError.SQLITE_BUSY where ContinuousClock.now < end {
+                Thread.sleep(forTimeInterval: 0.005)
+            }
+        }
     }
 
     /// Returns the size of the write-ahead log in bytes. The log contains the commits that SQLite has not moved to the

@@ -30,6 +30,17 @@ struct RecordStoreTests {
         #expect(await kind { try await store.read { try $0.database.execute(sql: "DELETE FROM task") } } == .readOnly)
     }
 
+    @Test func anOpeningWaitsForTheCreatorOfTheFile() async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        // Not in write-ahead-log mode yet, as while another process creates the file.
+        let creator = try DatabaseQueue(path: folder.file.path)
+        try await creator.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        #expect(await kind { _ = try await folder.open { $0.lockTimeout = .milliseconds(20) } } == .locked)
+        async let opening = folder.open { $0.lockTimeout = .seconds(60) }
+        try await creator.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try await opening.read { try $0.count(Tasks.self) } == 0)
+    }
+
     @Test func aCancelledTaskWritesNothing() async throws {
         let store = try await folder.open()
         let task = Task {
