@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "RunwaySigning", targets: ["RunwaySigning"]),
         .library(name: "RunwayStorage", targets: ["RunwayStorage"]),
         .library(name: "RunwayTables", targets: ["RunwayTables"]),
+        .library(name: "RunwaySync", targets: ["RunwaySync"]),
         .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
         .library(name: "RunwayChat", targets: ["RunwayChat"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
@@ -198,12 +199,21 @@ let package = Package(
             ],
             exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
         ),
-        .target(name: "RunwaySyncCore", swiftSettings: settings),
+        .target(name: "RunwaySyncCore", dependencies: ["RunwayJSON"], swiftSettings: settings),
         .target(name: "RunwaySyncSimulator", dependencies: ["RunwaySyncCore"], swiftSettings: settings),
         .target(
             name: "RunwayStreams",
             dependencies: [
                 "Runway", "RunwayFormats", "RunwayJSON", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RunwaySync",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwayStorage", "RunwayStreams", "RunwaySyncCore", "RunwayTables",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("GRDB", of: "GRDB.swift", with: "Storage"),
             ],
             swiftSettings: settings
         ),
@@ -218,7 +228,7 @@ let package = Package(
         .target(
             name: "RunwayServer",
             dependencies: [
-                "RunwayFormats", "RunwayJSON", "RunwaySignatures", "RunwayZlib",
+                "RunwayFormats", "RunwayJSON", "RunwaySignatures", "RunwaySyncCore", "RunwayZlib",
                 product("Hummingbird", of: "hummingbird", with: "Server"),
                 product("HummingbirdCore", of: "hummingbird", with: "Server"),
                 product("Crypto", of: "swift-crypto", with: "Server"),
@@ -238,7 +248,7 @@ let package = Package(
         .target(
             name: "RunwayServerStorage",
             dependencies: [
-                "RunwayFormats", "RunwayServer", "RunwaySQLite", "RunwaySignatures",
+                "RunwayFormats", "RunwayJSON", "RunwayServer", "RunwaySQLite", "RunwaySignatures", "RunwaySyncCore",
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -247,7 +257,7 @@ let package = Package(
         .target(
             name: "RunwayPostgreSQL",
             dependencies: [
-                "RunwayFormats", "RunwayServer", "RunwaySignatures",
+                "RunwayFormats", "RunwayJSON", "RunwayServer", "RunwaySignatures", "RunwaySyncCore",
                 .target(name: "RunwayLibPQ", condition: .when(traits: ["PostgreSQL"])),
             ],
             swiftSettings: settings
@@ -257,7 +267,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
                 "RunwayStreams", "RunwayChat", "RunwayTesting", "RunwayTestServer", "RunwayStorage",
-                "RunwayServerStorage", "RunwayTables",
+                "RunwayServerStorage", "RunwaySync", "RunwayTables",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
@@ -275,8 +285,8 @@ let package = Package(
             name: "RunwayCommand",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
-                "RunwayStreams",
-                "RunwayTransport", "RunwayDemo",
+                "RunwayStorage", "RunwayStreams", "RunwaySync", "RunwaySyncCore", "RunwayTables", "RunwayTransport",
+                "RunwayDemo",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
@@ -379,7 +389,19 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "RunwaySyncCoreTests", dependencies: ["RunwaySyncCore", "RunwaySyncSimulator"],
+            name: "RunwaySyncCoreTests", dependencies: ["RunwayJSON", "RunwaySyncCore", "RunwaySyncSimulator"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwaySyncTests",
+            dependencies: [
+                "Runway", "RunwayJSON", "RunwayServer", "RunwayServerStorage", "RunwayStorage", "RunwayStreams",
+                "RunwaySync", "RunwaySyncCore", "RunwaySyncSimulator", "RunwayTables", "RunwayTesting",
+                "RunwayTestServer", "RunwayTransport",
+                product("Hummingbird", of: "hummingbird", with: "Command"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("GRDB", of: "GRDB.swift", with: "Command"),
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -450,7 +472,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayFormats", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer",
                 "RunwayServerStorage", "RunwayStorage", "RunwayStreams", "RunwayChat", "RunwayTransport",
-                "RunwayTesting", "RunwayTestServer", "RunwayDemo",
+                "RunwayTesting", "RunwayTestServer", "RunwayDemo", "RunwaySyncCore",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
@@ -475,7 +497,8 @@ let package = Package(
         .testTarget(
             name: "RunwayServerStorageTests",
             dependencies: [
-                "RunwayServer", "RunwayServerStorage", "RunwaySQLite", "RunwaySignatures", "RunwayTesting",
+                "RunwayServer", "RunwayServerStorage", "RunwaySQLite", "RunwaySignatures", "RunwaySyncCore",
+                "RunwaySyncSimulator", "RunwayTesting",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
@@ -487,7 +510,7 @@ let package = Package(
         .testTarget(
             name: "RunwayPostgreSQLTests",
             dependencies: [
-                "RunwayServer", "RunwaySignatures", "RunwayPostgreSQL",
+                "RunwayServer", "RunwaySignatures", "RunwayPostgreSQL", "RunwaySyncCore", "RunwaySyncSimulator",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
             ],
             swiftSettings: settings),

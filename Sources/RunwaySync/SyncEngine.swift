@@ -1,0 +1,3 @@
+#if !Storage
+    #error("RunwaySync needs the package trait Storage.")
+#endif
