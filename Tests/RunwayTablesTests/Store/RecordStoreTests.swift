@@ -33,9 +33,15 @@ struct RecordStoreTests {
     @Test func anOpeningWaitsForTheCreatorOfTheFile() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         // Not in write-ahead-log mode yet, as while another process creates the file.
-        let creator = try DatabaseQueue(path: folder.file.path)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let creator = try DatabaseQueue(path: folder.file.path, configuration: configuration)
         try await creator.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
-        #expect(await kind { _ = try await folder.open { $0.lockTimeout = .milliseconds(20) } } == .locked)
+        let timeout = Duration.milliseconds(400)
+        let wait = await ContinuousClock().measure {
+            #expect(await kind { _ = try await folder.open { $0.lockTimeout = timeout } } == .locked)
+        }
+        #expect(wait >= timeout)
         async let opening = folder.open { $0.lockTimeout = .seconds(60) }
         try await creator.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(try await opening.read { try $0.count(Tasks.self) } == 0)
