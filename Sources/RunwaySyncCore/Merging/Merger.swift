@@ -84,11 +84,10 @@ package struct Merger: Sendable {
         var row = try row(key, over: source)
         var (won, lost) = (Columns<Cell>(), Columns<SyncValue>())
         var overwritten = Columns<SyncValue>()
-        var rival: Stamp?
+        let rival = author.rival(of: values, in: row)
         for (name, value) in values {
             let cell = row.columns[name]
             if let cell, author.isConcurrent(with: cell.stamp) {
-                if cell.value != value { rival = max(rival ?? cell.stamp, cell.stamp) }
                 if (cell.stamp.time, cell.stamp.operation) > (author.time, operation) {
                     lost[name] = value
                     continue
@@ -122,8 +121,7 @@ package struct Merger: Sendable {
         _ values: Columns<SyncValue>, of operation: Identifier, row: Row, key: RowKey, rival: Stamp, by author: Author,
         over source: some RowSource
     ) throws {
-        let name = rival.operation.bytes + author.device.bytes
-        let copy = RowKey(key.table, Identifier.version5(of: name, in: key.id))
+        let copy = author.copy(of: key, against: rival)
         let former = try self.row(copy, over: source)
         var action = Operation.Action.update(copy, life: 1, values)
         if former.life == 0 {
@@ -132,6 +130,14 @@ package struct Merger: Sendable {
             action = .insert(copy, life: 1, all)
         }
         _ = try merge(Operation(id: operation, action: action), by: author, over: source)
+    }
+
+    /// Returns the key of the copy that a change of a row makes (rule 7); `nil` if it makes none.
+    func copy(_ values: Columns<SyncValue>, of row: Row, _ key: RowKey, by author: Author) -> RowKey? {
+        guard case .keepBoth = policies[table: key.table], let rival = author.rival(of: values, in: row) else {
+            return nil
+        }
+        return author.copy(of: key, against: rival)
     }
 
     /// Returns the decided changes of the transaction with a log number, in the order of their rows.
@@ -147,6 +153,18 @@ package struct Merger: Sendable {
 extension Author {
     /// Whether another device made a change that this device had not seen.
     fileprivate func isConcurrent(with stamp: Stamp) -> Bool { basis < stamp.number && device != stamp.device }
+
+    /// Returns the newest concurrent stamp of a column to which other values are assigned.
+    fileprivate func rival(of values: Columns<SyncValue>, in row: Row) -> Stamp? {
+        values.compactMap { name, value in
+            row.columns[name].flatMap { $0.value != value && isConcurrent(with: $0.stamp) ? $0.stamp : nil }
+        }.max()
+    }
+
+    /// Returns the key of the copy of a row.
+    fileprivate func copy(of key: RowKey, against rival: Stamp) -> RowKey {
+        RowKey(key.table, Identifier.version5(of: rival.operation.bytes + device.bytes, in: key.id))
+    }
 
     /// Returns the stamp of a value that wins. Its time is larger than that of the stamp it replaces.
     fileprivate func stamp(_ operation: Identifier, after former: Stamp?) -> Stamp {

@@ -1,6 +1,6 @@
 /// The server's half for one space: decides on packets, and returns pages. The caller passes the store and the time.
 package struct SpaceServer: Sendable {
-    private let policies: ConflictPolicies
+    let policies: ConflictPolicies
     /// Whether a device may make a change. Called for each operation, after the counter row of the space was locked
     /// (rule 13).
     private let mayWrite: @Sendable (Identifier, Operation.Action) -> Bool

@@ -41,7 +41,7 @@ struct SimulatedServer {
         core.pageLimit = self.core.pageLimit
         let clock = store.bug == .believesClocks ? now + 864_000_000 : now
         let former = store
-        let response = try core.handle(request, at: clock, in: &store)
+        let response = try core.handle(request, at: clock, over: &store).response
         if let tag = store.entry(store.history.head.number)?.tag { states[tag] = store.rows }
         if case .push(let packet) = request, case .verdicts(let verdicts, _) = response {
             note(packet, verdicts, former: former, at: now, places: &places)

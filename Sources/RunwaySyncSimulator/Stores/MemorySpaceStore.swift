@@ -1,7 +1,7 @@
 package import RunwaySyncCore
 
 /// The server's tables in memory. A copy is a backup.
-package struct MemorySpaceStore: SpaceStore {
+package struct MemorySpaceStore: SpaceStore, SpaceTables {
     package var history: History
     package private(set) var rows: [RowKey: Row] = [:]
     private var devices: [Identifier: DeviceRecord] = [:]
@@ -41,6 +41,29 @@ package struct MemorySpaceStore: SpaceStore {
     package func waiting(beside key: RowKey) -> [WaitingOperation] { waiting[key] ?? [] }
     package mutating func setWaiting(beside key: RowKey, _ operations: [WaitingOperation]) {
         waiting[key] = operations.isEmpty ? nil : operations
+    }
+
+    package func content(for needs: SpaceNeeds) throws -> SpaceContent {
+        var content = SpaceContent()
+        for id in needs.devices { content.devices[id] = devices[id] }
+        for id in needs.transactions { content.verdicts[id] = verdict(on: id) }
+        var keys = needs.rows
+        for need in needs.batches { keys.formUnion(self.keys(matching: need.batch, limit: need.limit)) }
+        for key in keys { (content.rows[key], content.waiting[key]) = (rows[key], waiting[key]) }
+        if let need = needs.entries {
+            content.entries = (need.first..<need.first + Int64(need.limit)).compactMap { entries[$0] }
+        }
+        if let need = needs.page { content.page = rows(after: need.after, limit: need.limit) }
+        return content
+    }
+
+    package mutating func save(_ changes: SpaceContent) {
+        history = changes.history ?? history
+        devices.merge(changes.devices) { $1 }
+        verdicts.merge(changes.verdicts) { $1 }
+        for (key, row) in changes.rows { setRow(key, row) }
+        for (key, operations) in changes.waiting { setWaiting(beside: key, operations) }
+        for entry in changes.entries { append(entry) }
     }
 
     /// Removes the log up to a number.
