@@ -14,6 +14,14 @@ flags=(-O -wmo -swift-version 6 -package-name runway -enable-upcoming-feature Ex
     -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature InternalImportsByDefault
     -enable-upcoming-feature NonisolatedNonsendingByDefault)
 
+# Compiles the reader of JSON, which the core's wire coding needs.
+vectors=Sources/RunwayJSONSIMD
+for file in "$vectors"/*.c; do clang -O2 -I "$vectors/include" -c "$file" -o "$work/$(basename "$file" .c).o"; done
+echo "module RunwayJSONSIMD { header \"$PWD/$vectors/include/RunwayJSONSIMD.h\" export * }" >"$work/module.modulemap"
+mapfile -t files < <(find Sources/RunwayJSON -name '*.swift')
+swiftc "${flags[@]}" -parse-as-library -module-name RunwayJSON -I "$work" -emit-module \
+    -emit-module-path "$work/RunwayJSON.swiftmodule" -c "${files[@]}" -o "$work/RunwayJSON.o"
+
 # Compiles a core with the simulator: build FOLDER-OF-THE-CORE
 build() {
     local module core=$1

@@ -48,6 +48,8 @@ package struct SyncDevice: Sendable {
         /// The server asks for a pause. The shell passes no event until the pause has ended, and measures it by a
         /// monotonic clock.
         case pause(milliseconds: Int64)
+        /// The app is too old for the space, and has to be updated. Its writes wait (rule 15).
+        case upgrade
         /// A transaction is in the log, and conflicts with a change that this device had not seen (rule 7).
         case met(Transaction)
     }
@@ -120,7 +122,7 @@ package struct SyncDevice: Sendable {
             rejections = 0
             self.head = max(self.head, head)
             effects = try record(verdicts, at: now, in: &store)
-        case .gap, .forked: try renumber(in: &store, using: &random)
+        case .gap, .forked, .deviceTaken: try renumber(in: &store, using: &random)
         case .horizon, .history: try beginSnapshot(in: &store)
         case .revoked(let decisions): effects = try evict(decisions, in: &store)
         case .tooLarge: try divide(by: 2, because: .tooLarge, in: &store)
@@ -129,12 +131,15 @@ package struct SyncDevice: Sendable {
             if rejections < Self.maximumRejections { break }
             rejections = 0
             try divide(by: .max, because: .unreadable, in: &store)
+        case .upgrade:
+            effects = [.upgrade]
+            phase = .idle
         case .wait(let milliseconds):
             effects = [.pause(milliseconds: min(max(milliseconds, 0), Self.longestPause))]
             phase = .idle
         }
         switch response {
-        case .gap, .forked: phase = .pulling(to: nil)
+        case .gap, .forked, .deviceTaken: phase = .pulling(to: nil)
         default: break
         }
         return effects

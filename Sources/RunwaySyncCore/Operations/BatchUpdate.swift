@@ -12,8 +12,13 @@ package struct BatchUpdate: Hashable, Sendable {
     /// The largest number of rows that a batch may match.
     package static let maximumRows = 10_000
 
-    package enum Comparison: Hashable, Sendable {
-        case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+    package enum Comparison: String, Hashable, Sendable {
+        case equal = "="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
     }
 
     /// A comparison of a column with a constant.

@@ -28,6 +28,10 @@ package struct LogPart: Hashable, Sendable {
     package let offset: Int
     package let isLast: Bool
 
+    package init(entry: LogEntry, offset: Int, isLast: Bool) {
+        (self.entry, self.offset, self.isLast) = (entry, offset, isLast)
+    }
+
     /// Cuts a part out of an entry.
     ///
     /// - Parameters:

@@ -46,10 +46,14 @@ package enum SyncResponse: Hashable, Sendable {
     case history
     /// 403: the device may not see the space any more. Carries the verdicts on its last packet (rule 13).
     case revoked([Decision])
+    /// 403: the id of the device belongs to another subject.
+    case deviceTaken
     /// 413: the request is too large.
     case tooLarge
     /// 422: the server can't read the packet.
     case invalid
+    /// 426: the app is too old for the tables of the space (rule 15).
+    case upgrade
     /// 429 or 503: the device must send nothing for this many milliseconds.
     case wait(milliseconds: Int64)
 }
@@ -60,7 +64,7 @@ extension SyncResponse {
         switch self {
         case .verdicts, .gap, .forked, .tooLarge, .invalid: isPush
         case .page, .snapshot, .horizon, .history: !isPush
-        case .revoked, .wait: true
+        case .revoked, .deviceTaken, .upgrade, .wait: true
         }
     }
 }

@@ -77,4 +77,8 @@ package struct WaitingOperation: Hashable, Sendable {
     package let device: Identifier
     package let time: HybridTime
     package let basis: Basis
+
+    package init(operation: Operation, device: Identifier, time: HybridTime, basis: Basis) {
+        (self.operation, self.device, self.time, self.basis) = (operation, device, time, basis)
+    }
 }

@@ -8,14 +8,20 @@ package struct HybridTime: Hashable, Comparable, Sendable {
     /// limit in that year.
     package init(milliseconds: Int64) { bits = UInt64(min(max(milliseconds, 0), 1 << 47)) << 16 }
 
-    private init(bits: UInt64) { self.bits = bits }
+    /// Reads a time; `nil` if it is after the year 8659, so that a clock can count on from every time it receives.
+    package init?(bits: UInt64) {
+        if bits >> 62 == 3 { return nil }
+        self.bits = bits
+    }
+
+    private init(counted bits: UInt64) { self.bits = bits }
 
     package static let zero = HybridTime(milliseconds: 0)
 
     package var milliseconds: Int64 { Int64(bits >> 16) }
 
     /// The smallest larger time.
-    package var next: HybridTime { HybridTime(bits: bits &+ 1) }
+    package var next: HybridTime { HybridTime(counted: bits &+ 1) }
 
     package static func < (left: Self, right: Self) -> Bool { left.bits < right.bits }
 }

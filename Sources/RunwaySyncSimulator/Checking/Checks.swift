@@ -35,7 +35,7 @@ extension Simulation {
                 devices[index].screen.forget()
                 devices[index].file.written.removeAll { transaction.contains($0) }
             case .pause(let milliseconds): devices[index].pauseEnd = now + milliseconds
-            case .send, .met: break
+            case .send, .met, .upgrade: break
             }
         }
     }
