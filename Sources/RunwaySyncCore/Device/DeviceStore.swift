@@ -21,6 +21,13 @@ package protocol DeviceStore: RowSource {
 
     /// Returns the sealed transactions of this device, in the order of their sequence numbers.
     func outgoing() throws -> [Outgoing]
+    /// Returns the transactions of ``outgoing()`` that wait for a verdict, or that the log has not decided on.
+    func open() throws -> [Outgoing]
+    /// Whether ``outgoing()`` has a transaction.
+    func contains(_ transaction: Identifier) throws -> Bool
+    /// Whether the acknowledged transactions have more than a number of bytes, or one of them was acknowledged before a
+    /// time. May be `true` if they do not.
+    func hasRetained(bytes: Int, before milliseconds: Int64) throws -> Bool
     /// Inserts a transaction, or replaces the one with the same sequence number.
     mutating func put(_ outgoing: Outgoing) throws
     mutating func remove(outgoing sequence: Int64) throws
@@ -31,6 +38,14 @@ package protocol DeviceStore: RowSource {
     mutating func removeStaged() throws
     /// Replaces all confirmed rows by the staged ones, and shows them.
     mutating func adoptStaged() throws
+}
+
+extension DeviceStore {
+    package func open() throws -> [Outgoing] { try outgoing().filter(\.isOpen) }
+    package func contains(_ transaction: Identifier) throws -> Bool {
+        try outgoing().contains { $0.transaction.id == transaction }
+    }
+    package func hasRetained(bytes: Int, before milliseconds: Int64) throws -> Bool { true }
 }
 
 /// The state of a device in one space, which fits into one row.
@@ -126,6 +141,9 @@ package struct Outgoing: Hashable, Sendable {
     package var verdict: Verdict? {
         if case .decided(let verdict, _) = status { verdict } else { nil }
     }
+
+    /// Whether the transaction waits for a verdict, or the log has not decided on it.
+    package var isOpen: Bool { status == .waiting || !isSettled }
 
     /// The transaction as it is sent.
     var sent: Transaction {

@@ -63,7 +63,7 @@ extension SyncDevice {
     private func isForeign(_ entry: LogEntry, in store: some DeviceStore) throws -> Bool {
         let state = try store.state
         guard entry.device == state.device else { return false }
-        return try !store.outgoing().contains { $0.transaction.id == entry.transaction }
+        return try !store.contains(entry.transaction)
     }
 
     private func apply(_ change: RowChange, number: Int64, in store: inout some DeviceStore) throws {
@@ -87,7 +87,7 @@ extension SyncDevice {
     private func advance(past entry: LogEntry, epoch: Identifier, in store: inout some DeviceStore) throws {
         var state = try store.state
         let cursor = Cursor(epoch: epoch, number: entry.number, tag: entry.tag)
-        let settled = try store.outgoing().filter { outgoing in
+        let settled = try store.open().filter { outgoing in
             let isEarlier = entry.device == state.device && outgoing.transaction.number <= entry.end.number
             return !outgoing.isSettled && (outgoing.transaction.id == entry.transaction || isEarlier)
         }

@@ -1,7 +1,7 @@
 extension SyncDevice {
     /// Returns the oldest packet that waits for its verdicts. It is the same until they arrive (rule 1).
     func nextPacket(in store: some DeviceStore) throws -> Packet? {
-        let waiting = try store.outgoing().filter { $0.status == .waiting }
+        let waiting = try store.open().filter { $0.status == .waiting }
         guard let first = waiting.first else { return nil }
         let transactions = waiting.prefix { $0.packet == first.packet }.map(\.sent)
         return Packet(device: try store.state.device, transactions: transactions)
@@ -13,7 +13,7 @@ extension SyncDevice {
         guard let packet = try nextPacket(in: store), packet.transactions.count == verdicts.count else { return [] }
         var effects: [Effect] = []
         var state = try store.state
-        for (var outgoing, verdict) in zip(try store.outgoing().filter { $0.status == .waiting }, verdicts) {
+        for (var outgoing, verdict) in zip(try store.open().filter { $0.status == .waiting }, verdicts) {
             outgoing.status = .decided(verdict, at: HybridTime(milliseconds: now))
             state.acknowledged = outgoing.transaction.end
             if let refusal = verdict.refusal {
@@ -39,6 +39,7 @@ extension SyncDevice {
 
     /// Removes acknowledged transactions that are too old, or exceed the total size. Refused ones stay.
     private func prune(at now: Int64, in store: inout some DeviceStore) throws {
+        guard try store.hasRetained(bytes: Self.retainedBytes, before: now - Self.retainedTime) else { return }
         let cursor = try store.state.cursor
         var bytes = 0
         for outgoing in try store.outgoing().reversed() {
@@ -52,7 +53,7 @@ extension SyncDevice {
     /// Divides the packet that waits into smaller packets. Withdraws its transaction if it has only one.
     func divide(by count: Int, because refusal: Refusal, in store: inout some DeviceStore) throws {
         guard let packet = try nextPacket(in: store) else { return }
-        let waiting = try store.outgoing().filter { $0.status == .waiting }.prefix(packet.transactions.count)
+        let waiting = try store.open().filter { $0.status == .waiting }.prefix(packet.transactions.count)
         if waiting.count == 1 {
             try withdraw(packet.transactions[0].id, because: refusal, in: &store)
             return
@@ -69,7 +70,7 @@ extension SyncDevice {
     ///
     /// The verdict shows whether the transaction had arrived before. Does nothing if a verdict has arrived already.
     func withdraw(_ transaction: Identifier, because refusal: Refusal, in store: inout some DeviceStore) throws {
-        let found = try store.outgoing().first { $0.transaction.id == transaction && $0.status == .waiting }
+        let found = try store.open().first { $0.transaction.id == transaction && $0.status == .waiting }
         guard var outgoing = found else { return }
         outgoing.withdrawal = refusal
         try store.put(outgoing)

@@ -115,7 +115,7 @@ extension SyncDevice {
     func preview(_ store: some DeviceStore) throws -> Merger {
         var merger = Merger(policies)
         let cursor = try store.state.cursor
-        for outgoing in try store.outgoing() where outgoing.isShown(at: cursor) {
+        for outgoing in try store.open() where outgoing.isShown(at: cursor) {
             try preview(outgoing.transaction, by: &merger, over: store)
         }
         return merger

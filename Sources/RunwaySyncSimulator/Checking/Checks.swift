@@ -2,26 +2,26 @@ import RunwaySyncCore
 
 extension Simulation {
     /// Checks that the user's own writes never revert on the screen of a device.
-    mutating func look(at index: Int) {
+    mutating func look(at index: Int) throws {
         let store = devices[index].file.store
         // The log has shown that a transaction is not in it, or a void takes its place; the refusal comes with the
         // next response.
-        if store.outgoing().contains(where: { $0.verdict == nil && ($0.isSettled || $0.withdrawal != nil) }) {
+        if try store.outgoing().contains(where: { $0.verdict == nil && ($0.isSettled || $0.withdrawal != nil) }) {
             devices[index].screen.forget()
         }
-        guard failure == nil, let finding = devices[index].screen.look(at: store.shownRows) else { return }
+        guard failure == nil, let finding = devices[index].screen.look(at: try store.shownRows) else { return }
         failure = "device \(index): \(finding)"
     }
 
     /// Checks that the confirmed rows of a device are those of the server at its cursor.
-    mutating func compareConfirmedRows(of index: Int) {
+    mutating func compareConfirmedRows(of index: Int) throws {
         let store = devices[index].file.store
-        guard failure == nil, !store.state.isRevoked else { return }
-        guard let expected = server.states[store.state.cursor.tag] else { return }
-        for key in Set(expected.keys).union(store.rows.keys).sorted() {
-            let (left, right) = (store.row(key), expected[key] ?? .absent)
+        guard failure == nil, try !store.state.isRevoked else { return }
+        guard let expected = server.states[try store.state.cursor.tag] else { return }
+        for key in Set(expected.keys).union(try store.rows.keys).sorted() {
+            let (left, right) = (try store.row(key), expected[key] ?? .absent)
             if left.life == right.life, left.columns == right.columns { continue }
-            failure =
+            failure = try
                 "device \(index) at \(store.state.cursor.number): \(key) is \(describe(left)), not \(describe(right))"
             return
         }
@@ -41,7 +41,7 @@ extension Simulation {
     }
 
     /// Compares all devices with the server, and the server with the reference, when all faults have ended.
-    func difference() -> String? {
+    func difference() throws -> String? {
         let expected = server.reference.lines.mapValues { line in
             Row(
                 life: line.life, number: 0,
@@ -62,32 +62,34 @@ extension Simulation {
                 return "server: \(key) is \(describe(left)), and \(describe(right)) in the reference"
             }
         }
-        for (index, device) in devices.enumerated() where !device.file.store.state.isRevoked {
-            if let difference = difference(of: device.file) { return "device \(index): \(difference)" }
+        for (index, device) in devices.enumerated() where try !device.file.store.state.isRevoked {
+            if let difference = try difference(of: device.file) { return "device \(index): \(difference)" }
         }
         return nil
     }
 
-    private func difference(of file: SimulatedDevice.File) -> String? {
+    private func difference(of file: SimulatedDevice.File) throws -> String? {
         let store = file.store
-        if !store.captured().isEmpty { return "writes are not sealed" }
-        if let waiting = store.outgoing().first(where: { $0.verdict == nil }) {
-            return "transaction \(waiting.transaction.number) waits; cursor \(store.state.cursor.number)"
+        if try !store.captured().isEmpty { return "writes are not sealed" }
+        if let waiting = try store.outgoing().first(where: { $0.verdict == nil }) {
+            return try "transaction \(waiting.transaction.number) waits; cursor \(store.state.cursor.number)"
         }
-        if store.state.cursor.number != server.store.history.head.number {
-            return "cursor \(store.state.cursor.number), head \(server.store.history.head.number)"
+        if try store.state.cursor.number != server.store.history.head.number {
+            return try "cursor \(store.state.cursor.number), head \(server.store.history.head.number)"
         }
         let rows = server.store.rows.compactMapValues(\.values)
-        for key in Set(rows.keys).union(store.shownRows.keys).sorted() where rows[key] != store.shownRows[key] {
+        let shown = try store.shownRows
+        for key in Set(rows.keys).union(shown.keys).sorted() where rows[key] != shown[key] {
             return
-                "\(key) shows \(String(describing: store.shownRows[key])), and the server has \(String(describing: rows[key]))"
+                "\(key) shows \(String(describing: shown[key])), and the server has \(String(describing: rows[key]))"
         }
-        return file.written.lazy.compactMap { lost($0, in: store) }.first
+        for value in file.written { if let loss = try lost(value, in: store) { return loss } }
+        return nil
     }
 
     /// Returns a description if a value that the user wrote is neither in the log nor refused.
-    private func lost(_ value: SyncValue, in store: MemoryDeviceStore) -> String? {
-        guard let outgoing = store.outgoing().first(where: { $0.transaction.contains(value) }) else {
+    private func lost(_ value: SyncValue, in store: any SimulatedFile) throws -> String? {
+        guard let outgoing = try store.outgoing().first(where: { $0.transaction.contains(value) }) else {
             return "\(value) was never sealed, or is lost"
         }
         guard let verdict = outgoing.verdict, verdict.isInLog else { return nil }

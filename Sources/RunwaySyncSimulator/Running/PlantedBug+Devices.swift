@@ -3,32 +3,34 @@ import RunwaySyncCore
 // What a device with a planted mistake does to its file.
 extension SimulatedDevice {
     /// The transactions that wait for a verdict.
-    var undecided: Set<Identifier> { Set(file.store.outgoing().filter { $0.verdict == nil }.map(\.transaction.id)) }
+    var undecided: Set<Identifier> {
+        get throws { Set(try file.store.outgoing().filter { $0.verdict == nil }.map(\.transaction.id)) }
+    }
 
     /// Counts the oldest packet as acknowledged.
-    mutating func dropPacket(at now: Int64) {
-        guard let first = file.store.outgoing().first(where: { $0.verdict == nil }) else { return }
-        for outgoing in file.store.outgoing() where outgoing.verdict == nil && outgoing.packet == first.packet {
-            decide(outgoing, at: now)
+    mutating func dropPacket(at now: Int64) throws {
+        guard let first = try file.store.outgoing().first(where: { $0.verdict == nil }) else { return }
+        for outgoing in try file.store.outgoing() where outgoing.verdict == nil && outgoing.packet == first.packet {
+            try decide(outgoing, at: now)
         }
     }
 
     /// Counts all transactions as acknowledged that change a row of those that were.
-    mutating func decideByRow(_ former: Set<Identifier>, at now: Int64) {
-        let keys = file.store.outgoing().filter { former.contains($0.transaction.id) && $0.verdict != nil }
+    mutating func decideByRow(_ former: Set<Identifier>, at now: Int64) throws {
+        let keys = try file.store.outgoing().filter { former.contains($0.transaction.id) && $0.verdict != nil }
             .flatMap { $0.transaction.operations.compactMap(\.key) }
-        for outgoing in file.store.outgoing() where outgoing.verdict == nil {
+        for outgoing in try file.store.outgoing() where outgoing.verdict == nil {
             if outgoing.transaction.operations.contains(where: { $0.key.map(keys.contains) ?? false }) {
-                decide(outgoing, at: now)
+                try decide(outgoing, at: now)
             }
         }
     }
 
-    private mutating func decide(_ outgoing: Outgoing, at now: Int64) {
+    private mutating func decide(_ outgoing: Outgoing, at now: Int64) throws {
         var outgoing = outgoing
-        outgoing.status = .decided(
+        outgoing.status = try .decided(
             .applied(file.store.state.cursor.number), at: HybridTime(milliseconds: now))
-        file.store.put(outgoing)
+        try file.store.put(outgoing)
     }
 }
 

@@ -4,7 +4,7 @@ import RunwaySyncCore
 struct SimulatedDevice {
     /// The file, with the values that its user wrote.
     struct File {
-        var store: MemoryDeviceStore
+        var store: any SimulatedFile
         /// The values that the user of this file wrote, and that must arrive or be refused.
         var written: [SyncValue] = []
     }

@@ -19,7 +19,7 @@ extension Simulation {
             hasCopies = true
             for index in devices.indices { devices[index].screen.isOff = true }
         case .clone(let index, let isNoticed):
-            guard devices.count < 6, !devices[index].file.store.state.isRevoked else { return }
+            guard devices.count < 6, try !devices[index].file.store.state.isRevoked else { return }
             add(devices[index].file)
             hasCopies = true
             // Writes that were not sealed are sealed twice, as two operations.
@@ -38,15 +38,15 @@ extension Simulation {
         case .fail(let index, let count, let failure):
             devices[index].failures += Array(repeating: failure, count: count)
         case .permit(let index, let table, let isAllowed):
-            server.permit(devices[index].file.store.state.device, table: SimulatedEvent.tables[table], isAllowed)
+            try server.permit(devices[index].file.store.state.device, table: SimulatedEvent.tables[table], isAllowed)
         case .revoke(let index):
-            server.revoke(devices[index].file.store.state.device)
+            try server.revoke(devices[index].file.store.state.device)
             devices[index].screen.isOff = true
         case .readmit(let index): try handle(.readmitted, on: index)
         case .poison(let index): if let value = devices[index].file.written.last { server.poison(value) }
         case .withdraw(let index):
             let store = devices[index].file.store
-            guard let last = store.outgoing().last(where: { $0.verdict == nil }) else { return }
+            guard let last = try store.outgoing().last(where: { $0.verdict == nil }) else { return }
             try handle(.withdrew(last.transaction.id), on: index)
             places.insert(.withdrawal)
         }
@@ -54,7 +54,7 @@ extension Simulation {
 
     /// Writes rows in one transaction of the app.
     private mutating func write(_ writes: [SimulatedEvent.RowWrite], on index: Int) throws {
-        guard !devices[index].file.store.state.isRevoked else { return }
+        guard try !devices[index].file.store.state.isRevoked else { return }
         var changes: [(key: RowKey, values: Columns<SyncValue>?)] = []
         for write in writes {
             let key = RowKey(SimulatedEvent.tables[write.table], Identifier(high: UInt64(write.row), low: 1))
@@ -63,10 +63,10 @@ extension Simulation {
             devices[index].file.written += values.map(\.value).filter { if case .text = $0 { true } else { false } }
         }
         try devices[index].file.store.write(changes, at: now + devices[index].offset)
-        if devices[index].file.store.captured().count >= SyncDevice.unsealedLimit {
+        if try devices[index].file.store.captured().count >= SyncDevice.unsealedLimit {
             try devices[index].process.seal(at: now, in: &devices[index].file.store, using: &random)
         }
-        look(at: index)
+        try look(at: index)
         try handle(.prompted, on: index)
     }
 
@@ -76,7 +76,7 @@ extension Simulation {
     }
 
     private mutating func updateAll(table: Int, below: Int64, on index: Int) throws {
-        guard !devices[index].file.store.state.isRevoked else { return }
+        guard try !devices[index].file.store.state.isRevoked else { return }
         let value = newValue(of: "b", on: index)
         let batch = BatchUpdate(
             table: SimulatedEvent.tables[table], where: [.init("n", .less, .integer(below))], set: ["b": value])

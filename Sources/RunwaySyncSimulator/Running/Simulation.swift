@@ -1,4 +1,4 @@
-import RunwaySyncCore
+package import RunwaySyncCore
 
 /// One run: devices, a server and a network between them, in virtual time. The same seed has the same trace.
 package struct Simulation {
@@ -40,11 +40,14 @@ package struct Simulation {
     /// Whether a file was copied, to another device or to an earlier time.
     var hasCopies = false
 
-    private init(seed: UInt64, devices count: Int, bug: PlantedBug?, narrate: ((String) -> Void)?) {
+    private init(
+        seed: UInt64, devices count: Int, bug: PlantedBug?, narrate: ((String) -> Void)?,
+        makeFile: (Identifier) throws -> any SimulatedFile
+    ) rethrows {
         random = SeededRandom(seed: seed)
         (self.bug, self.narrate) = (bug, narrate)
         server = SimulatedServer(epoch: Identifier(high: random.next(), low: random.next()), bug: bug)
-        for _ in 0..<count { add(.init(store: MemoryDeviceStore(device: newIdentifier(), bug: bug))) }
+        for _ in 0..<count { try add(.init(store: makeFile(newIdentifier()))) }
     }
 
     /// Runs events, then ends the faults, and checks that all devices become equal.
@@ -53,18 +56,21 @@ package struct Simulation {
     ///   - devices: The number of devices at the start. The default is 3.
     ///   - bug: A mistake to plant. The default is none.
     ///   - narrate: Receives a line for each event and each message. The default is none.
+    ///   - makeFile: Makes the file of a new device. The default has its tables in memory.
     package static func run(
         seed: UInt64, _ events: [SimulatedEvent], devices: Int = 3, bug: PlantedBug? = nil,
-        narrate: ((String) -> Void)? = nil
+        narrate: ((String) -> Void)? = nil, makeFile: ((Identifier) throws -> any SimulatedFile)? = nil
     ) throws -> Outcome {
-        var run = Simulation(seed: seed, devices: devices, bug: bug, narrate: narrate)
+        var run = try Simulation(
+            seed: seed, devices: devices, bug: bug, narrate: narrate,
+            makeFile: makeFile ?? { MemoryDeviceStore(device: $0, bug: bug) })
         for event in events where run.failure == nil {
             try run.perform(event)
             run.trace.add(run.now, run.devices.count)
         }
         if run.failure == nil { try run.endFaults() }
         if run.failure == nil { try run.pass(settlingTime) }
-        if run.failure == nil { run.failure = run.difference() }
+        if run.failure == nil { run.failure = try run.difference() }
         return Outcome(
             failure: run.failure, stepCount: run.stepCount, trace: run.trace.hash, places: run.places,
             transactionCount: run.server.reference.head)
@@ -114,13 +120,13 @@ package struct Simulation {
         case .response(let index, let response, let exchange, let incarnation):
             guard devices[index].incarnation == incarnation else { return }
             if bug == .conflictIsFinal, response == .forked || response.isGap { return }
-            if bug == .errorDropsPacket, case .wait = response { devices[index].dropPacket(at: now) }
-            let heldBefore = devices[index].undecided
+            if bug == .errorDropsPacket, case .wait = response { try devices[index].dropPacket(at: now) }
+            let heldBefore = try devices[index].undecided
             try handle(.received(response, exchange: exchange), on: index)
-            if bug == .acknowledgesByRow { devices[index].decideByRow(heldBefore, at: now) }
+            if bug == .acknowledgesByRow { try devices[index].decideByRow(heldBefore, at: now) }
         case .timeout(let index, let exchange, let incarnation):
             guard devices[index].incarnation == incarnation else { return }
-            if bug == .silenceIsAcknowledged { devices[index].dropPacket(at: now) }
+            if bug == .silenceIsAcknowledged { try devices[index].dropPacket(at: now) }
             try handle(.lost(exchange: exchange), on: index)
         case .poke(let index, let head): try handle(.poked(head: head), on: index)
         case .timer(let index):
@@ -137,7 +143,7 @@ package struct Simulation {
         let effects = try device.process.handle(
             event, at: now + device.offset, in: &device.file.store, using: &random)
         trace.add(now, index)
-        trace.add(device.file.store.state.cursor.number, effects.count)
+        try trace.add(device.file.store.state.cursor.number, effects.count)
         if let narrate { for effect in effects { narrate("    \(effect)") } }
         switch device.crash {
         case .beforeCommit:
@@ -149,17 +155,17 @@ package struct Simulation {
             devices[index] = device
         case .now, nil:
             devices[index] = device
-            for case .send(let request, let exchange) in effects { send(request, from: index, exchange: exchange) }
+            for case .send(let request, let exchange) in effects { try send(request, from: index, exchange: exchange) }
         }
         note(effects, of: index)
-        look(at: index)
-        compareConfirmedRows(of: index)
+        try look(at: index)
+        try compareConfirmedRows(of: index)
     }
 
-    private mutating func send(_ request: SyncRequest, from index: Int, exchange: Int64) {
+    private mutating func send(_ request: SyncRequest, from index: Int, exchange: Int64) throws {
         var request = request
         if bug == .basisAtSending, case .push(let packet) = request {
-            request = .push(packet.rebased(on: devices[index].file.store.state.cursor.basis))
+            request = try .push(packet.rebased(on: devices[index].file.store.state.cursor.basis))
         }
         let incarnation = devices[index].incarnation
         schedule(.timeout(index, exchange: exchange, incarnation: incarnation), after: 5_000)

@@ -1,9 +1,19 @@
 package import RunwaySyncCore
 
+/// The file of a simulated device, and the writes of its app. A copy is a saved file.
+package protocol SimulatedFile: DeviceStore {
+    var rows: [RowKey: Row] { get throws }
+    var shownRows: [RowKey: Columns<SyncValue>] { get throws }
+    /// Writes as the app does, in one transaction.
+    ///
+    /// - Throws: ``TransactionTooLarge``.
+    mutating func write(_ values: [(key: RowKey, values: Columns<SyncValue>?)], at milliseconds: Int64) throws
+}
+
 /// A device's tables in memory, with what SQLite's triggers do: each write of the app captures the row before it.
 ///
 /// A copy is a saved file.
-package struct MemoryDeviceStore: DeviceStore {
+package struct MemoryDeviceStore: SimulatedFile {
     package var state: DeviceState
     package private(set) var previewed: Set<RowKey> = []
     package private(set) var shownRows: [RowKey: Columns<SyncValue>] = [:]
