@@ -6,11 +6,12 @@ final class DecodingContext {
     let usesDefaultKeys: Bool
     /// Caches converted names, since the objects of a list have the same names.
     private var convertedNames: [String: String] = [:]
-    /// Caches the decoding ways of the most recently decoded types, at most 32, since looking up a type's conformances
-    /// is slow.
+    /// Caches the ``DecodingWay`` of each recently decoded type, at most 32, since looking up a type's conformances is
+    /// slow.
     private var ways: [(type: ObjectIdentifier, way: DecodingWay)] = []
 
-    /// Whether the value at which decoding began is below a secret member; `nil` until it is computed.
+    /// Whether the value at which decoding began is below a member that is secret by ``JSONRedaction/default``; `nil`
+    /// until it is computed.
     private var isRootSecret: Bool?
 
     init(storage: JSONStorage, strategies: JSONDocumentDecoder) {
@@ -35,7 +36,8 @@ final class DecodingContext {
         }
     }
 
-    /// Returns whether the value at which decoding began is below a secret member. Computed once.
+    /// Returns whether the value at which decoding began is below a member that is secret by ``JSONRedaction/default``.
+    /// Computed once.
     func isSecret(root: JSONValue) -> Bool {
         if let isRootSecret { return isRootSecret }
         let isSecret = root.isSecret(by: .default)

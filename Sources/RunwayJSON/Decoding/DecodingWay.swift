@@ -44,14 +44,15 @@ enum DecodingWay {
     }
 }
 
-/// A type whose values are decoded directly from the index. The result equals that of its `init(from:)`.
+/// A type whose values are decoded directly from the document's index, without a `Decoder`. The values equal those of
+/// its `init(from:)`.
 protocol DirectlyDecoded {
     static func decode<T>(from decoder: ValueDecoder, as type: T.Type) throws -> T
 }
 
 extension Array {
-    /// The maximum number of elements to reserve before the first one is read: as many as fit in 64 KiB. A type may
-    /// need hundreds of bytes for an element that takes two bytes in the document.
+    /// The maximum number of elements to reserve before the first one is read: as many as fit in 64 KiB. The limit
+    /// bounds the memory that a document can claim: an element of two bytes may decode to a type of hundreds of bytes.
     static var largestReserve: Int { (64 << 10) / MemoryLayout<Element>.stride }
 }
 

@@ -24,7 +24,7 @@ struct KeyedValueContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
             key, decoder.context("No value associated with key \(key) (\"\(key.stringValue)\")."))
     }
 
-    /// Returns the index of a value; -1 if it is absent or `null`.
+    /// Returns the index of a member's value, or -1 if the member is absent or its value is `null`.
     @inline(__always)
     private func optional(_ key: Key) -> Int {
         let index = find(key)

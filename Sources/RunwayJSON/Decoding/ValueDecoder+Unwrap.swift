@@ -26,7 +26,7 @@ extension ValueDecoder {
         }
     }
 
-    /// Decodes a type from a value below this one. Types that need no decoder are first read without one, since only an
+    /// Decodes a type from a child of this value. Most types are first read without a new ``ValueDecoder``: only an
     /// error needs the coding path.
     func unwrap<T: Decodable>(
         _ type: T.Type, _ way: DecodingWay, at index: Int, by key: @autoclosure () -> any CodingKey

@@ -1,6 +1,6 @@
-/// The `Decoder` of one value, and one step of the coding path.
+/// The `Decoder` of one value. Its parents and their keys form the coding path.
 ///
-/// A class, so that all containers share one object: containers are copied for every decoded value.
+/// It is a class because containers are copied for every decoded value: all copies share one decoder.
 final class ValueDecoder: Decoder {
     let context: DecodingContext
     let storage: JSONStorage

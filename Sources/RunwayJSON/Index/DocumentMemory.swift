@@ -86,8 +86,8 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// Returns the same as ``member(named:ofObjectAt:)``; the value must be an object. The nearer the member is after
-    /// the cursor, the faster is the lookup.
+    /// Returns the same as ``member(named:ofObjectAt:)``; the value must be an object. The lookup starts at the cursor
+    /// and is fastest if the member follows soon after it.
     func member(named name: String, ofObjectAt object: Int, cursor: inout MemberCursor) -> Int {
         let first = object &+ IndexEntry.wordCount &+ 1
         let end = object &+ entry(at: object).extent
@@ -117,8 +117,8 @@ final class JSONStorage: @unchecked Sendable {
         }
     }
 
-    /// Searches a range of members for the first one with a name. The builder wrote each value after its name. Returns
-    /// an index at or after the end if no member has the name.
+    /// Returns the index of the value of the first member named `name` between `first` and `end`, or an index at or
+    /// after `end` if no member there has the name.
     @inline(__always)
     private func search(_ name: Bytes, in bytes: Bytes, from first: Int, to end: Int) -> Int {
         let length = NameEntry.length(of: name.count)
@@ -126,10 +126,10 @@ final class JSONStorage: @unchecked Sendable {
         while index < end {
             let candidate = self.name(ofValueAt: index)
             if candidate.length == length {
-                // A name without escapes ends at the first quotation mark after its start. The candidate therefore
-                // equals `name` if the document has the bytes of `name` there, followed by a quotation mark. One
-                // exception: if `name` itself contains a quotation mark, a long candidate may end at that mark. A
-                // shorter candidate cannot, since its entry has its full length.
+                // A name without escapes ends at the first quotation mark after its start. So if the bytes of `name`
+                // and a quotation mark are there, the names are equal. The exception is a `name` that contains a
+                // quotation mark: a long candidate may end at that mark. A shorter candidate cannot, since its entry
+                // has its full length.
                 let end = candidate.offset &+ name.count
                 if end < bytes.count, bytes[end] == UInt8(ascii: "\""),
                     Self.isEqual(bytes, at: candidate.offset, name),
@@ -216,7 +216,7 @@ final class JSONStorage: @unchecked Sendable {
     }
 }
 
-/// Casts a value without a check. The caller has compared the types, so the bytes of both are equal.
+/// Casts a value without a check. The caller has checked that both types are the same.
 @inline(__always)
 func sameType<Value, T>(_ value: Value, as type: T.Type) -> T {
     precondition(Value.self == type)

@@ -138,9 +138,9 @@ struct IndexBuilder {
         places.next &+= 1
     }
 
-    /// Reads members without escapes and containers, beginning at a name, as long as eight positions are available. One
-    /// comparison of eight bytes identifies a member. Returns `true` after a value, or `false` before a name that needs
-    /// the general path.
+    /// Reads members, beginning at a name, as long as eight positions are available. It stops at a member with an
+    /// escape or with a container as its value. One comparison of eight bytes identifies a member. Returns `true` after
+    /// a value, or `false` before a name that needs the general path.
     @inline(__always)
     private mutating func readPlainMembers(of container: inout Container) -> Bool {
         let quote = UInt64(UInt8(ascii: "\""))

@@ -34,7 +34,7 @@ struct IndexEntry {
     @inline(__always)
     init(bits: UInt64) { self.bits = bits }
 
-    /// Both numbers must be below 2^28. ``JSONLimits/largestByteCount`` ensures this.
+    /// `offset` and `extent` must be below 2^28. ``JSONLimits/largestByteCount`` ensures this.
     @inline(__always)
     init(tag: Tag, offset: Int, extent: Int) {
         bits =

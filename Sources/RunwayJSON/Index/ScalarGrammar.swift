@@ -66,8 +66,8 @@ enum ScalarGrammar {
         return end > start
     }
 
-    /// Whether a literal or number may end before a byte: at white space, or at the next position, where the next token
-    /// is checked.
+    /// Whether a literal or number may end before the byte at `end`. That byte must be white space, or be at
+    /// `following`, where the next token is checked.
     @inline(__always)
     private static func isDelimited(_ bytes: BorrowedBytes, at end: Int, before following: UInt32) -> Bool {
         if end == Int(following) || end == bytes.count { return true }

@@ -17,7 +17,7 @@ extension JSONStorage {
     @usableFromInline
     func stride(at index: Int) -> Int { entry(at: index).stride }
 
-    /// Returns the index of a container's first child, or of the child's name.
+    /// Returns the index of an array's first element, or of the name of an object's first member.
     @usableFromInline
     func firstChild(at index: Int) -> Int { index &+ IndexEntry.wordCount }
 

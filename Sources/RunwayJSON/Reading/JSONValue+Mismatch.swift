@@ -47,8 +47,8 @@ extension JSONValue {
         return JSONRedaction.default.redactedText(of: rawBytes, maximumByteCount: JSONError.excerptByteCount)
     }
 
-    /// Describes where the path ends: the kind of this value, the last existing one on the path, and the step that
-    /// failed.
+    /// Describes where a lookup failed: the kind of this value, which is the last existing one on the path, and the
+    /// step that failed.
     private func breakOff(at step: JSONPathStep) -> String {
         let place = path == "$" ? "the root" : JSONError.shortened(path)
         switch (kind, step) {

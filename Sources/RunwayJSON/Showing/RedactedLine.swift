@@ -5,7 +5,7 @@
 struct RedactedLine {
     private let redaction: JSONRedaction
     private let bytes: [UInt8]
-    /// The position of the first byte that cannot occur in a form.
+    /// The position of the first byte that cannot occur in a URL-encoded form.
     private let formEnd: Int
     private var place = 0
     private var output: [UInt8] = []

@@ -2,7 +2,7 @@
 struct SecretName {
     /// The texts that may be the name: the text in quotation marks, or the last word before the separator.
     private var candidates: [String] = []
-    /// Whether the name is in a form, with only name-value pairs before it.
+    /// Whether the name is in a URL-encoded form: only name-value pairs precede it.
     private(set) var isForm = false
     /// Whether the name is in a form, or in the query or fragment of a URL.
     private var isParameter = false
@@ -14,7 +14,7 @@ struct SecretName {
     /// The number of bytes before the separator that are searched for a name. Secret names are much shorter.
     private static let maximumByteCount = 256
 
-    /// - Parameter formEnd: The position of the first byte that cannot occur in a form.
+    /// - Parameter formEnd: The position of the first byte that cannot occur in a URL-encoded form.
     init(before separator: Int, in bytes: [UInt8], formEnd: Int) {
         var end = separator
         let first = max(0, separator - Self.maximumByteCount)

@@ -49,7 +49,7 @@ struct PackedWord: Hashable, Sendable {
 /// The name is read in one pass without allocation, since every name in every record is checked. Digits are not part of
 /// a word: `Set-Cookie2` ends in `cookie`.
 struct NameWords {
-    /// The name in lower case, without its signs.
+    /// The name in lower case, without signs such as `-` and `_`.
     private(set) var joined = PackedWord()
     /// The last word of the name, and the word before it.
     private(set) var last = PackedWord()

@@ -120,7 +120,7 @@ package final class ActionLogGate: Sendable {
 
     package init(_ quotas: ActionLogQuotas) { self.quotas = quotas }
 
-    /// Begins a transaction.
+    /// Begins the quota checks of one transaction.
     ///
     /// - Parameters:
     ///   - freeByteCount: The free space of the log in bytes.
@@ -149,7 +149,8 @@ package final class ActionLogGate: Sendable {
 
     private static func index(of hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(slotCount)) }
 
-    /// Returns the decayed count of a slot. If the clock was set back, the count does not change.
+    /// Returns the count of a slot, decreased by the time since its last change. If the clock was set back, the count
+    /// does not change.
     private static func rest(of slot: Slot, at time: Int64) -> Double {
         guard slot.time != .min, time > slot.time else { return slot.byteCount }
         return slot.byteCount * max(0, 1 - Double(time - slot.time) / 86_400_000)

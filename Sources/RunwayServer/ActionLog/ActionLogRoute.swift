@@ -136,10 +136,10 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         guard running.begin(upTo: limits.maximumRunningCount) else { throw busy }
     }
 
-    /// The problem for a reached limit on running requests or pending batches.
+    /// The problem response if the limit on running requests or pending batches is reached.
     var busy: ActionLogProblem { ActionLogProblem(.busy, retryAfter: ActionLogRouteLimits.retryAfter) }
 
-    /// The problem for a failed sink.
+    /// The problem response if the sink failed.
     var failure: ActionLogProblem { ActionLogProblem(.store, retryAfter: ActionLogRouteLimits.retryAfter) }
 
     private func tooLarge(_ byteCount: Int) -> ActionLogProblem {

@@ -89,9 +89,9 @@ public protocol ActionLogErasing: ActionLogSink {
     /// Removes the contents of the records of an installation that have no account, by the rules of
     /// ``erase(account:)``.
     ///
-    /// The highest numbers of its streams also stay: the installation may send more records later. The route calls this
-    /// function only for a client that has proved that the installation is its own. The function succeeds even if no
-    /// record matches.
+    /// The highest batch number of each stream also stays: the installation may send more records later. The route
+    /// calls this function only for a client that has proved that the installation is its own. The function succeeds
+    /// even if no record matches.
     ///
     /// - Parameter installation: The installation id of the batches.
     /// - Throws: Any error. The client retries.
@@ -122,8 +122,8 @@ public struct ActionLogBatchRejected: Error, CustomStringConvertible {
 /// earlier batches.
 package enum ActionLogChange: Sendable {
     case batch(ActionLogBatch)
-    /// A sink that erases in parts returns `known` when no part is left. A sink that erases outside its writer returns
-    /// `known` when all earlier batches are stored.
+    /// An erasure, whose result is ``ActionLogStorage/known``. A sink that erases in parts returns this result when no
+    /// part is left. A sink that erases outside its writer returns it when all earlier batches are stored.
     case erasure(ActionLogOwner)
 
     package var byteCount: Int {

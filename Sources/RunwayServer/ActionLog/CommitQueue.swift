@@ -1,8 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// An error of a commit that may concern only one element. The other elements of the group are then committed without
-/// it.
+/// An error of committing a group. If only one element causes it, the other elements are committed without that
+/// element.
 package protocol CommitError: Error {
     /// Whether the commit fails only because of one element: a value that the database does not accept, or a damaged
     /// row.
@@ -104,7 +104,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Guards the queue, and the callers of `close()` that wait for its end.
+    /// Guards the queue, and the callers of `close()` that wait until the queue is empty.
     private let state: Mutex<State>
     private let queue: DispatchQueue
     private let commit: @Sendable ([Element]) throws -> [Value]
@@ -161,8 +161,8 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
             let (group, closers) = state.withLock { state -> ([Waiter], [CheckedContinuation<Void, Never>]) in
                 let group = state.queue.next()
                 guard group.isEmpty else { return (group, []) }
-                // The run ends and its closers are taken under one lock: later callers of `close()` may have to wait for
-                // another run.
+                // One lock covers the end of the run and the removal of its closers: later callers of `close()` may
+                // have to wait for another run.
                 let closers = state.closers
                 state.closers = []
                 return (group, closers)

@@ -11,8 +11,8 @@ public struct ChatLimits: Sendable, Hashable {
     /// The maximum length of a text, in bytes of UTF-8. The default is 16 KiB. Raise it for long texts, up to 170 KiB:
     /// the event of a message must fit in a line of 1 MiB.
     public var maximumTextByteCount = 16 << 10
-    /// The maximum number of members of a conversation, and of the marks and present members in a page. The default is
-    /// 1,000. Raise it for larger groups; their pages then list more marks.
+    /// The maximum number of members of a conversation. The default is 1,000. A page lists at most as many read marks
+    /// and present members. Raise it for larger groups; their pages then list more marks.
     public var maximumMemberCount = 1000
     /// The maximum size of the texts in a page, in bytes of UTF-8.
     package var maximumPageByteCount = 256 << 10

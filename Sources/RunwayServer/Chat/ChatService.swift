@@ -23,7 +23,7 @@ import Synchronization
 public final class ChatService: Sendable {
     private static let batchSize = 100
 
-    /// The publication of one conversation. It runs until no message is left.
+    /// The running publication of one conversation's messages. It ends when no message is left to publish.
     private struct Publication {
         /// Publishes the messages that are stored when the publication starts.
         var first: Task<Step, Never>

@@ -44,8 +44,8 @@ public final class BodyCollector: Sendable {
     /// The maximum number of bytes in all bodies that are being received. The default is 128 MiB. Set it according to
     /// the memory of the process; a change applies to every byte that arrives later.
     ///
-    /// If a body's route allows more bytes, the route's limit applies instead, so that a body is always received if no
-    /// other body is.
+    /// If a body's route allows more bytes, the route's limit applies instead. A body is therefore never refused while
+    /// it is the only one.
     public var maximumTotalByteCount: Int {
         get { state.withLock { $0.maximumTotalByteCount } }
         set { state.withLock { $0.maximumTotalByteCount = newValue } }

@@ -42,7 +42,7 @@ public struct ConnectionLimits: Sendable {
     /// The maximum time for which a connection may wait for the head of a request. The default is one minute. Lower it
     /// if connections run out.
     ///
-    /// An HTTP/2 client that does not respond by then is disconnected five seconds later.
+    /// In HTTP/2, an idle client first gets GOAWAY and PING, and is disconnected at most five seconds later.
     public var idleTime = Duration.seconds(60)
     /// The slowest rate at which the body of any request may arrive, even if no handler receives the body.
     var bodies: BodyTimeLimits = {

@@ -106,7 +106,8 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         let sent = try EnrolmentRequest(body, account: account, authority: authority ?? "")
         try await claim(sent.statement.challenge, of: account, at: time)
         guard sent.statement.key.isValid(sent.proof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }
-        // A device retries with the same key if it lost the response, even if the replaced key has expired since.
+        // A device that did not receive the response retries with the same key. The replaced key may have expired
+        // since.
         let present = try await stored { try await keys.record(forKeyID: sent.statement.keyID) }
         if let present, present.isSame(owner: account, device: sent.statement.device), present.isActive(at: time) {
             return enrolled(present.id)

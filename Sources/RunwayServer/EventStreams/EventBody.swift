@@ -25,7 +25,8 @@ struct EventBody: Sendable {
         }
         guard request.canObserveDisconnection else { return try await writeUntilEnd(to: &writer) }
         try await request.consumeWithInboundCloseHandler { body in
-            // If the parts of the body were not read, the observation would stop after the fifth part.
+            // If the parts of the body were not read, the observation of the connection would stop after the fifth
+            // part.
             async let _: Void = Self.discard(body)
             try await writeUntilEnd(to: &writer)
         } onInboundClosed: { [connection] in

@@ -22,8 +22,8 @@ enum EventFrame {
         return buffer
     }
 
-    /// Returns a heartbeat. It advances the last event id of a client whose topics are quiet, so that the client does
-    /// not miss the other topics' events on resumption.
+    /// Returns a heartbeat, which advances the client's last event id while its topics are quiet. With an old id, the
+    /// client would receive a gap on resumption, once the log has removed events of other topics.
     static func heartbeat(_ epoch: String, _ offset: Int64) -> ByteBuffer {
         ByteBuffer(string: "id: \(epoch)-\(offset)\n\n")
     }

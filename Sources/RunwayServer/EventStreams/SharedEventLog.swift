@@ -76,7 +76,7 @@ extension EventHub {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (isOver, starts) = state.withLock { state in
-                    // A connection that ends after this check finds its reader and resumes it.
+                    // If the connection ends after this check, its end finds the stored continuation and resumes it.
                     if Task.isCancelled || connection.end != nil { return (true, false) }
                     return (false, state.wake(continuation, of: connection.id))
                 }
@@ -155,7 +155,8 @@ extension EventHub.State {
         return !isReading
     }
 
-    /// Everything was read, unless the hub was woken in between.
+    /// Ends the reading, unless the hub was woken in between and must read again. Returns whether the reading ended,
+    /// and the connections to resume.
     fileprivate mutating func endReading(
         isFailed: Bool
     ) -> (isOver: Bool, readers: [CheckedContinuation<Bool, Never>]) {

@@ -37,7 +37,7 @@ struct SharedPresence: Sendable {
     /// Stores the name of a new lease, under which no member is recorded yet.
     mutating func begin(_ lease: String, at now: Duration) { (self.lease, leaseEnd) = (lease, now + duration) }
 
-    /// Records a successful step, which has renewed the lease.
+    /// Records a successful step of a recording. The step has renewed the lease.
     ///
     /// - Parameters:
     ///   - continues: Whether another step follows; otherwise, the recording has ended.
@@ -89,7 +89,7 @@ extension EventHub {
 }
 
 extension EventHub.State {
-    /// Returns whether the caller must record.
+    /// Returns whether the caller must call `recordPresence()`.
     mutating func beginRecording(at now: Duration) -> Bool {
         let hasMore = mayContinue(isComplete: sharedPresence?.isComplete ?? true, at: now)
         return sharedPresence?.beginRecording(hasMore: hasMore, at: now) ?? false
@@ -105,7 +105,7 @@ extension EventHub.State {
     /// The number of members of expired leases that may leave in the next step; 0 while the rate limit is exceeded.
     fileprivate var nextLeaveCount: Int { max(0, min(presence?.allowance ?? 0, EventHub.maximumBatchCount)) }
 
-    /// Records that a step has published `count` changes. Returns whether another step follows.
+    /// Records that a step of a recording has published `count` changes. Returns whether another step follows.
     fileprivate mutating func continueRecording(publishing count: Int, isComplete: Bool, at now: Duration) -> Bool {
         // A step counts as at least one change, which limits the number of steps per second.
         presence?.didPublish(max(1, count))

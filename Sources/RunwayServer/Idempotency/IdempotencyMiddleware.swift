@@ -261,7 +261,8 @@ private struct IdempotentExecution: Sendable {
             } catch {
                 context.logger.error("idempotent response not stored", metadata: ["error": "\(type(of: error))"])
                 guard let wait = waits.next() else { return nil }
-                // A cancelled task skips the wait: its request was executed, even if the client has disconnected.
+                // In a cancelled task, the wait ends immediately and the next attempt follows: the request was
+                // executed, even if the client has disconnected.
                 try? await Task.sleep(for: wait)
             }
         }

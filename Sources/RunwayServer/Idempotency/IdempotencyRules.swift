@@ -35,9 +35,9 @@ public struct IdempotencyRules: Sendable {
     /// A request that takes longer may be executed twice, and its response is not stored. Set the lease longer than any
     /// handler takes.
     ///
-    /// If servers share a store, their leases must not differ by more than a day minus the difference of their clocks.
-    /// Otherwise, a server may assume that another server's longer lease began before the clock was set back, and
-    /// executes the request again.
+    /// If servers share a store, the difference of their leases and the difference of their clocks must together not
+    /// exceed a day. Otherwise, a server may assume that another server's longer lease began before the clock was set
+    /// back, and executes the request again.
     public var lease = Duration.seconds(300)
     /// The maximum length of a key in bytes.
     package var maximumKeyByteCount = 255

@@ -11,7 +11,8 @@ struct DigestVerifier: Sendable {
     /// Keys with which the digests of unknown callers are verified, so that the response time does not reveal whether a
     /// caller is known.
     let decoys: DecoyKeys
-    /// Whether a digest with an invalid time is still verified, so that the refusal states whether it is authentic.
+    /// Whether a digest with an invalid time is still verified, so that the refusal states whether the digest is
+    /// authentic.
     let judgesTimeLast: Bool
 
     init(

@@ -39,8 +39,8 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
     /// Describes a signature that would be accepted; `nil` if no signature would be accepted.
     public let accepted: SignatureRequest?
     let isExplained: Bool
-    /// The number of seconds after which the same caller is accepted; `nil` if it can sign again now, or must not
-    /// retry.
+    /// The number of seconds after which the same caller is accepted; `nil` if the caller can sign again now, or must
+    /// not retry.
     var retryAfter: Int?
 
     /// The status code of the response.
@@ -109,11 +109,12 @@ extension SignatureRefusal.Reason {
     /// Too many requests of the same source were refused (``FailureLimits``).
     public static let tooManyFailures = Self(name: "tooManyFailures")
 
-    /// Returns whether the failure may be an attack. It is not if a wrong clock or the server caused it. A request
-    /// without a signature is not counted: it costs nothing, and comes from clients that do not know the requirements
-    /// yet.
+    /// Returns whether the failure may be part of an attack and therefore counts.
+    ///
+    /// Failures that a wrong clock or the server causes do not count. A request without a signature does not count
+    /// either: it costs nothing, and comes from clients that do not know the requirements yet.
     func countsAgainstSource(of request: HTTPRequest) -> Bool {
-        // A body of undeclared length counts, since it was received up to the limit.
+        // A body of undeclared length counts as a failure of its source, since it was received up to the limit.
         if self == .bodyTooLarge { return request.headerFields[.contentLength] == nil }
         // A replay has a valid signature. If it counted, a stranger with a copy of a request could lock out its sender
         // when both share an address.

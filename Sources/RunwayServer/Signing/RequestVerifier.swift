@@ -178,7 +178,8 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Returns whether these rules accept the verification that other rules with the same tag performed.
+    /// Returns whether these rules accept the kind of proof with which a request was verified by other rules of the
+    /// same tag.
     private func accepts(_ way: VerifiedSigner.Way, by key: VerificationKey) -> Bool {
         switch way {
         case .signature: rules.policy.algorithms.contains(key.algorithm)
@@ -188,7 +189,7 @@ struct RequestVerifier: Sendable {
         }
     }
 
-    /// Returns whether these rules accept the check of the nonce that other rules with the same tag performed.
+    /// Returns whether the nonce of a request that other rules with the same tag have verified also meets these rules.
     private func accepts(_ claimed: Nonce?, of way: VerifiedSigner.Way) -> Bool {
         switch (rules.policy.nonces, way) {
         case (.unchecked, _): true
@@ -242,13 +243,14 @@ struct RequestVerifier: Sendable {
         return digests
     }
 
-    /// Returns the number of seconds after which a caller that can only wait is accepted.
+    /// Returns the number of seconds for which the caller must wait; `nil` if it can retry immediately or must not
+    /// retry.
     func retryAfter(_ refusal: SignatureRefusal, by proof: RequestProof?) -> Int? {
         switch (refusal.reason, proof) {
         case (.tooManyFailures, _): return 1
         case (.nonceUnknown, .digest):
-            // A new digest is accepted once nonces have been recorded for as long as clocks may be ahead. A full store
-            // has space sooner.
+            // A new digest is accepted once the store has recorded nonces for as long as clocks may be ahead. A full
+            // store has space sooner.
             let start = refusal.acceptedUntil ?? refusal.time
             let tolerance = rules.policy.clockTolerance
             let wait = (start + tolerance).seconds - refusal.time.seconds
@@ -276,8 +278,8 @@ struct RequestVerifier: Sendable {
         return signatures?.first { $0.parameters.tag == rules.policy.tag }
     }
 
-    /// Returns whether the header section announces a body. HTTP/2 does not require it; an unannounced body is refused
-    /// when it is read.
+    /// Returns whether the header section announces a body. HTTP/2 requires no announcement; an unannounced body is
+    /// refused when it is read.
     private static func announcesBody(_ head: HTTPRequest) -> Bool {
         head.headerFields[.contentLength].map { $0 != "0" } ?? head.headerFields.contains(.transferEncoding)
     }

@@ -49,7 +49,7 @@ public struct ResponseSigning: Sendable {
         (self.signer, self.keyID, self.tag) = (signer, keyID, tag)
     }
 
-    /// Signs the response to a request. The request must have the public authority.
+    /// Signs the response to a request. The request must have the authority that the client used.
     ///
     /// - Parameters:
     ///   - proof: The kind of proof by which the request was verified; `nil` if it was not verified.

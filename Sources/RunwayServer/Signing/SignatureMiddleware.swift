@@ -154,8 +154,8 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         _ request: Request, _ refusal: SignatureRefusal, _ context: Context, source: String?
     ) async throws -> Response {
         outcomes.count(refusal.reason)
-        // If refusals are signed, the time is judged last: a forgery with an invalid time has cost as much as any
-        // other.
+        // If refusals are signed, the time is judged last. A forgery with an invalid time has then cost as much work as
+        // any other forgery, so it counts as one.
         let isForged = rules.responses != nil && !refusal.isAuthentic && [.tooOld, .inFuture].contains(refusal.reason)
         if let source, isForged || refusal.reason.countsAgainstSource(of: request.head) {
             limiter?.record(source, at: refusal.time)

@@ -69,10 +69,11 @@ public struct SignatureRules: Sendable {
 }
 
 extension SocketAddress {
-    /// The IP address, or the 56-bit network of an IPv6 address, since a home may use all addresses of it (RFC 6177
+    /// The IP address, or the 56-bit network of an IPv6 address, since one home may own the whole network (RFC 6177
     /// §2).
     var networkOfSource: String? {
-        // An IPv4-mapped IPv6 address identifies one client; a scoped address has its zone after a percent sign.
+        // An IPv4-mapped IPv6 address identifies one client, so it is not truncated. The zone of a scoped address,
+        // after a percent sign, is removed.
         guard case .v6 = self, let text = ipAddress?.prefix(while: { $0 != "%" }), !text.hasPrefix("::ffff:") else {
             return ipAddress
         }

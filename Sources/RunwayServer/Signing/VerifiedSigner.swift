@@ -65,7 +65,7 @@ public struct VerifiedSigner: Sendable {
     public let way: Way
     /// The tag of the rules that accepted the request.
     let tag: String
-    /// The verified request, with the public authority.
+    /// The verified request, with the authority that the client used.
     let head: HTTPRequest
     /// Whether the proof covers the body, or the absence of a body.
     let coversBody: Bool

@@ -68,7 +68,7 @@ enum UploadProblem: Error {
         }
     }
 
-    /// The response without the header fields that describe the upload.
+    /// The problem response, to which the caller adds the header fields that describe the upload.
     var response: Response {
         var fields = HTTPFields()
         switch self {

@@ -57,7 +57,8 @@ struct UploadResource: Sendable {
         return response
     }
 
-    /// Returns the app's response to an upload that the app has not handled.
+    /// Returns the app's response if the upload is not complete after all: the app refused the request, and the client
+    /// may complete the upload with another request.
     func unfinished(_ response: Response, byteCount: Int, _ fields: UploadFields) -> Response {
         var response = completed(response, byteCount: byteCount, fields)
         response.headers.setComplete(false, fields.version)

@@ -76,7 +76,7 @@ extension UploadResponder {
 
     private func check(_ request: Request, _ fields: UploadFields) throws(UploadProblem) {
         let type = (request.headers[.contentType] ?? "").prefix { $0 != ";" }
-        // Draft 05 introduced the media type.
+        // Clients of drafts before 05 do not know the media type.
         guard type.lowercased() == UploadFields.partType || fields.version.map({ $0 < .v6 }) ?? false else {
             throw .mediaType
         }
@@ -108,7 +108,7 @@ extension UploadResponder {
             upload.end(turn, now: store.time)
             throw error
         }
-        // In draft 01, a client may omit the field in its last part.
+        // In draft 01, a client may omit the field that states whether its part is the last one.
         guard fields.isComplete ?? true else {
             upload.end(turn, now: store.time)
             return resource.appended(to: upload, isCreation: isCreation, fields)

@@ -13,7 +13,7 @@ struct UploadSpace: Sendable {
         var byteCount = 0
     }
 
-    /// The limit that leaves no space for a request.
+    /// The limit because of which an upload gets no space.
     enum Shortage: Error { case uploads, uploadsOfHolder, bytes }
 
     let limits: UploadLimits

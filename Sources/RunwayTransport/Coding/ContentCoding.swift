@@ -73,8 +73,8 @@ protocol CodingReader: AnyObject {
 }
 
 extension HTTPResponse {
-    /// Returns the head after decoding `codingCount` codings: with the remaining codings, and without the header fields
-    /// of the coded body.
+    /// Returns the response head that remains after `codingCount` codings were decoded: without these codings in
+    /// Content-Encoding, and without Content-Length.
     func undoing(_ codingCount: Int) -> HTTPResponse {
         guard codingCount > 0 else { return self }
         var head = self

@@ -7,7 +7,7 @@ import Runway
 final class DialAttempt {
     /// An event that an attempt reports to its owner.
     enum Event {
-        /// The TCP connection is established. Reported again if the attempt is repeated with all roots.
+        /// The TCP connection is established. Reported again if the attempt is repeated with all root certificates.
         case connected
         /// The connection is ready. Its owner uses it, or closes it with ``DialAttempt/cut()``. No event follows.
         case established(DialedConnection)

@@ -19,7 +19,7 @@ struct DialAttemptMachine {
 
     /// The step after a failed handshake.
     enum HandshakeFailure: Equatable {
-        /// Close the channel, load all roots of the system, and connect again.
+        /// Close the channel, load all root certificates of the system, and connect again.
         case retryWithAllRoots
         /// Close the channel and report the error.
         case fail
@@ -110,7 +110,7 @@ struct DialAttemptMachine {
 
     /// Records that the handshake failed.
     ///
-    /// - Parameter mayLackRoot: Whether the handshake may succeed with roots that were not loaded.
+    /// - Parameter mayLackRoot: Whether the handshake may succeed with root certificates that were not loaded.
     mutating func handshakeFailed(mayLackRoot: Bool, now: NIODeadline) -> HandshakeFailure? {
         switch state {
         case .ended: return nil

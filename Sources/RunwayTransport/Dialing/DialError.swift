@@ -15,7 +15,7 @@ struct DialError: DescribedError {
         case cancelled
     }
 
-    /// The error of one address.
+    /// The error of connecting to one address.
     struct Failure: Sendable {
         var address: SocketAddress
         var error: any Error
@@ -41,7 +41,8 @@ struct DialError: DescribedError {
         // An error of setting up TLS on this device does not depend on the address, so it takes precedence.
         let mistake = failures.lazy.compactMap { $0.error as? NetworkError }.first
         if let mistake { return (mistake.kind, mistake.detail) }
-        // An untrusted address takes precedence over an unreachable one, since a retry would not help.
+        // The error of an untrusted address takes precedence over the error of an unreachable one, since a retry would
+        // not help.
         let meanings = failures.map { NetworkError(transport: $0.error, from: place) }
         let distrusts = zip(failures, meanings).filter { $0.1.kind == .notTrusted }
         if distrusts.count == 1, failures.count == 1 { return (.notTrusted, distrusts[0].1.detail) }

@@ -3,7 +3,8 @@ import Runway
 
 /// One dial. It performs the decisions of its ``DialRace`` on its event loop, until a connection to the host is ready.
 final class DialOperation {
-    /// The maximum number of listed addresses that are looked up, since each may occupy a resolver thread.
+    /// The maximum number of listed IPv4 addresses that are passed to the resolver, since each lookup may occupy a
+    /// thread.
     private static let maximumLiterals = 4
 
     private let origin: Origin
@@ -221,7 +222,7 @@ extension HostPlan {
         guard let first = order.first, avoided.contains(first) else { return self }
         var plan = self
         plan.order = order.filter { !avoided.contains($0) } + order.filter { avoided.contains($0) }
-        // The stagger does not apply, since it was computed for another first address.
+        // The stagger, the delay before the second address, does not apply: it was computed for another first address.
         if plan.order.first != first { plan.stagger = nil }
         return plan
     }

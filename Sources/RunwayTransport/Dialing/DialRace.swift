@@ -132,7 +132,7 @@ struct DialRace {
         let index = index(of: address)
         let runner = runners.remove(at: index)
         let actions = [.note(.failed, address)] + lookUpIfNeeded()
-        // A failure of the explored address does not start the next address earlier.
+        // The explored address runs in parallel to the others, so its failure does not start the next address earlier.
         if runner.isExplored, !runners.isEmpty { return actions }
         return actions + startNext(at: now)
     }
@@ -203,7 +203,8 @@ struct DialRace {
     /// Starts the lookup of the name if it is still due. Called when a known address fails or is silent.
     private mutating func lookUpIfNeeded() -> [Action] { isToBeLookedUp ? lookUp() : [] }
 
-    /// Starts the next address, and at the same time the address to explore.
+    /// Starts to connect to the next address and, at the same time, to ``HostPlan/explored``, an address with too few
+    /// measurements.
     private mutating func startNext(at now: Duration) -> [Action] {
         var actions: [Action] = []
         if attemptCount < Self.maximumAttempts, let address = popNext() {

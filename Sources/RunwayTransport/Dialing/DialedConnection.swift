@@ -16,7 +16,7 @@ struct DialedConnection: Sendable {
     var address: SocketAddress
     /// The record of the dial: the durations of its phases, the TLS version, and all dialled addresses.
     var wire: WireRecord
-    /// Records the performance of the address; `nil` for a proxy's address.
+    /// Records how the server's address performs; `nil` if the connection leads to a proxy.
     var report: AddressReport?
     /// The proxy that forwards requests; `nil` for a connection to the server, directly or through a tunnel.
     var forwardProxy: ProxyServer?

@@ -229,8 +229,8 @@ extension Exchange {
         }
     }
 
-    /// Records the response time of the address. If another address is much faster, the connection takes no further
-    /// exchanges.
+    /// Records how fast the server's address responded. If another address of the host is much faster, the connection
+    /// takes no further exchanges.
     private func reportResponse() {
         guard let report = facts?.report, let sent = meter.sent, let firstByte = meter.firstByte, firstByte >= sent
         else {
@@ -240,7 +240,8 @@ extension Exchange {
         if report.hasLost, !pool.isSpare, let connection { pool.drain(connection.id) }
     }
 
-    /// Records that the address of a losing hedged attempt takes longer than the time since its request was sent.
+    /// Records that the address did not respond in the time since the request was sent. Called for the losing attempt
+    /// of a hedged request.
     private func reportSilence() {
         guard !isOver, request.hedgedAttempt?.hasLost == true, meter.firstByte == nil, let sent = meter.sent,
             let report = facts?.report

@@ -15,7 +15,7 @@ struct ExchangeMeter {
     var informationalCount = 0
     var informationalStatuses: [Int] = []
 
-    /// Starts to measure on a connection, possibly after another one was lost.
+    /// Starts to measure an exchange on a connection. Called again if the exchange moves to another connection.
     mutating func start(after submitted: NIODeadline) {
         self = ExchangeMeter()
         self.submitted = submitted

@@ -10,7 +10,7 @@ final class ResponseStream: Sendable {
         var parts = CircularBuffer<ByteBuffer>()
         /// The end of the response; `nil` before the end.
         var end: Result<Void, any Error>?
-        /// The record of the wire; `nil` before the end.
+        /// The transport's measurements for the request; `nil` before the end of the response.
         var wire: WireRecord?
         var reader: CheckedContinuation<Void, Never>?
         /// The number of bytes consumed since the last report to the connection.
@@ -79,7 +79,7 @@ final class ResponseStream: Sendable {
 
     var hasUnread: Bool { state.withLock { $0.byteCount > 0 } }
 
-    /// The record of the wire; `nil` before the end.
+    /// The transport's measurements for the request; `nil` before the end of the response.
     var wire: WireRecord? { state.withLock(\.wire) }
 
     /// Returns the next part, or `nil` at the end, and the number of consumed bytes to report to the connection.

@@ -7,7 +7,7 @@ import NIOCore
 final class WakeUp {
     private let eventLoop: any EventLoop
     private var timer: (instant: NIODeadline, task: Scheduled<Void>)?
-    /// Called on the event loop. ``stop()`` releases it.
+    /// Called on the event loop when the timer fires. ``stop()`` releases it.
     var handler: (() -> Void)?
 
     init(on eventLoop: any EventLoop) { self.eventLoop = eventLoop }

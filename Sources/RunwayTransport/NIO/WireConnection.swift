@@ -10,7 +10,7 @@ protocol WireConnection: AnyObject {
     /// Counts the unread bytes of streamed responses; `nil` for a connection that carries one exchange at a time.
     var unread: UnreadBytes? { get }
 
-    /// Whether another stream can carry another protocol (RFC 8441 §3).
+    /// Whether a new stream of the connection can carry another protocol (RFC 8441 §3).
     var acceptsTunnels: Bool { get }
 
     /// Opens a stream that carries another protocol. The pool must have reserved a slot. Returns `nil` if
@@ -58,7 +58,7 @@ extension WireConnection {
     ///   - error: The channel's last error before it ended; `nil` if the server closed it.
     ///   - isDraining: Whether the server had announced to close the connection. The default is `false`.
     func reportLoss(_ error: (any Error)?, of carried: [Exchange], isDraining: Bool = false) {
-        // A connection that the device closed says nothing about the server.
+        // The end of an unused connection, or of a connection whose network is gone, says nothing about the server.
         if carried.isEmpty || error as? WireError == .networkGone { return }
         // Every address of the host would refuse this client.
         if error.flatMap({ TLSFailure($0)?.refusesClient }) == true { return }
@@ -67,14 +67,14 @@ extension WireConnection {
         facts.report?.failed()
     }
 
-    /// Does nothing, since HTTP/1.1 has no such check.
+    /// Does nothing, since HTTP/1.1 has no PING.
     func checkLiveness() {}
 
     /// `false`, since an HTTP/1.1 connection carries only one protocol.
     var acceptsTunnels: Bool { false }
     func openTunnel(_ head: WireRequestHead, to name: String) -> (any Channel)? { nil }
 
-    /// `nil`, since one exchange at a time needs no total.
+    /// `nil`: an HTTP/1.1 connection carries one exchange at a time, so it needs no total of unread bytes.
     var unread: UnreadBytes? { nil }
     func readersConsumed() {}
 }
@@ -98,7 +98,7 @@ struct ConnectionFacts {
     var localAddress: IPAddress?
     /// The record of the dial.
     var wire: WireRecord
-    /// Records the performance of the address; `nil` for a proxy's address.
+    /// Records how the server's address performs; `nil` if the connection leads to a proxy.
     var report: AddressReport?
     /// The proxy that forwards requests; `nil` for a connection to the server.
     let forwardProxy: ProxyServer?

@@ -9,8 +9,8 @@ struct WireRequestHead: Sendable {
     let authority: String
     /// Path and query, escaped.
     let target: String
-    /// The authority of the URL, in the same form. Connections are established to its host, even if the `Host` field
-    /// names another host.
+    /// The authority of the URL, without the scheme's default port. Connections are established to its host, even if
+    /// the `Host` field names another host.
     private let urlAuthority: String
     /// The fields, without `Host`, `Content-Length`, `Transfer-Encoding` and `Expect: 100-continue`.
     let fields: HTTPFields

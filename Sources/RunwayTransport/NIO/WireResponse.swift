@@ -17,7 +17,7 @@ struct WireResponse: Sendable {
     let codings: [ContentCoding]
     /// Whether the body was decoded, or its reader decodes it.
     let isDecoded: Bool
-    /// The number of ignored bytes after the end of a collected coded body.
+    /// For a response that was collected and decoded, the number of ignored bytes after the end of the coded body.
     var surplusByteCount = 0
 }
 

@@ -296,7 +296,8 @@ extension OriginPool {
 
 /// The spare pool of an origin, for second attempts of hedged requests. It avoids the addresses of the main pool.
 extension OriginPool {
-    /// Publishes the addresses of the connections for the spare pool. Call on the event loop.
+    /// Stores the addresses of the connections in ``addressesInUse``, which the spare pool reads. Call on the event
+    /// loop.
     func publishAddresses() {
         let addresses = Set(connections.values.compactMap { $0.facts.report?.address })
         addressesInUse.withLock { $0 = addresses }

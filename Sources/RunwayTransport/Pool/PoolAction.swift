@@ -80,8 +80,8 @@ struct LostRequest: Equatable {
     /// Whether the request may be sent on another connection.
     var mayMove: Bool {
         guard moves < Self.maximumMoves, isReplayable, !hasResponse else { return false }
-        // Losing one stale connection is a race with the server's timeout. If the new connection is lost too, the
-        // request is not sent again.
+        // A stale connection may be lost because the server closed it just before the request arrived. If the new
+        // connection is lost too, the request is not sent again.
         return isUnprocessed || ((isStale || requiresHTTP1) && isIdempotent && moves == 0)
     }
 }

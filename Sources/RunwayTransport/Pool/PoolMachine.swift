@@ -50,7 +50,8 @@ struct PoolMachine {
             }
         }
 
-        /// Whether the connection can take a request from a lost stale connection, since it cannot be stale itself.
+        /// Whether the connection is certainly not stale. Only such a connection takes a request whose stale connection
+        /// was lost.
         var isFresh: Bool { !hasCarried || state != .exclusive }
     }
 
@@ -125,13 +126,14 @@ extension PoolMachine {
             let isReused = take(index)
             return .send(on: connections[index].id, isReused: isReused)
         }
-        // The limit on waiting requests does not apply, and the time for connecting starts again.
+        // The lost request is enqueued even beyond the limit on waiting requests, and its time for connecting starts
+        // again.
         waiting.prepend(request, until: now + limits.connectTimeout, needsFresh: loss.isStale)
         return .wait(serve(now: now) + connectAsNeeded(now: now))
     }
 
-    /// Closes the connections that were idle at `instant`: a connection used since then was stale, so these may be
-    /// stale, too.
+    /// Closes the connections that have been idle since `instant` or earlier. The caller found a stale connection that
+    /// was idle until `instant`, so these may be stale, too.
     mutating func retireIdle(since instant: NIODeadline, now: NIODeadline) -> [PoolAction] {
         let stale = connections.filter { connection in
             connection.state == .exclusive && connection.inUse == 0

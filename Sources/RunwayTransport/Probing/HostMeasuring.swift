@@ -113,7 +113,7 @@ struct HostMeasuring: Sendable {
 
     private func measure(_ address: IPAddress, of host: String) async -> HostProbeReport.Entry? {
         let probe = HostProbe(dialer, timeout: Self.longestMeasurement)
-        // The probe records its result with the selector.
+        // The probe itself records its result with the dialer's selector, which ranks the addresses.
         return try? await probe.run(
             Origin(scheme: scheme, host: host, port: port), [.init(address: address, source: .listed)], looksUp: false
         ).entries.first

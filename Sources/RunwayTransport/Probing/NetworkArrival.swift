@@ -41,7 +41,7 @@ final class NetworkArrival: Sendable {
             dialer.proxies.route(to: origin) == .direct
         else { return }
         let probe = HostProbe(dialer, timeout: longestMeasurement)
-        // The probe records results and failures with the selector.
+        // The probe itself records results and failures with the dialer's selector, which ranks the addresses.
         _ = try? await probe.run(origin.bareHost, port: origin.port, isSecure: origin.scheme == "https")
     }
 }

@@ -11,7 +11,7 @@ final class ProxyHandshakeHandler: ChannelInboundHandler, RemovableChannelHandle
     /// Called at the end of the handshake; then set to `nil`.
     private var onEnd: OnEnd?
 
-    /// - Parameter onEnd: Called once.
+    /// - Parameter onEnd: Called once, when the handshake has ended.
     init(_ handshake: ProxyHandshake, onEnd: @escaping OnEnd) {
         self.handshake = handshake
         self.onEnd = onEnd

@@ -15,7 +15,7 @@ struct ServerIdentity: Sendable {
     /// The bytes of an address; `nil` for a host name.
     private let address: [UInt8]?
 
-    /// - Parameter host: The result of ``HostPattern/normal(_:)``.
+    /// - Parameter host: The host as normalized by ``HostPattern/normal(_:)``.
     init(_ host: String) {
         self.host = host
         address = IPAddress(host)?.bytes

@@ -7,7 +7,7 @@ import Synchronization
     import X509
 #endif
 
-/// The TLS handler of one connection, and the reason why the server was refused, if it was.
+/// The TLS handler of one connection. `refusal` has the reason if the server was refused.
 struct TLSClient {
     let handler: NIOSSLClientHandler
     private let refusal: TrustRefusal

@@ -17,7 +17,7 @@ final class TLSPreparation: Sendable {
         /// The policy or the error of creating it; `nil` while it is being created.
         var policy: Result<TLSPolicy, any Error>?
         var waiting: [EventLoopPromise<TLSPolicy>] = []
-        /// Creates the policy with all roots; `nil` after it was called, or if the first policy has all roots.
+        /// Creates the policy with all roots; `nil` after its only call, or if the first policy has all roots.
         var makeWithAllRoots: Make?
     }
 

@@ -69,7 +69,7 @@ struct DeflateAgreement: Equatable {
         }
     }
 
-    /// The extension as shown in records.
+    /// The negotiated extension as text, for the record of the call.
     var text: String {
         var text = Self.name
         if resetsServerContext { text += "; server_no_context_takeover" }

@@ -59,7 +59,7 @@ final class NIOWebSocketConnection: WebSocketConnection {
     func send(_ payload: WebSocketPayload) async throws(NetworkError) {
         let byteCount = payload.byteCount
         let (_, unsent) = unsentByteCount.add(byteCount, ordering: .relaxed)
-        // A single message may exceed the limit.
+        // A message is accepted regardless of its size if no other message is unsent.
         guard unsent == byteCount || unsent <= maximumUnsentByteCount else {
             unsentByteCount.subtract(byteCount, ordering: .relaxed)
             throw NetworkError(

@@ -19,7 +19,7 @@ struct WebSocketHandshake {
     /// 16 random bytes in base64.
     private let key: String
 
-    /// Prepares the request of an offer.
+    /// Prepares the handshake request for an offer.
     ///
     /// - Parameters:
     ///   - offer: The subprotocols and the extension to offer.

@@ -24,7 +24,7 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
     private var informationalCount = 0
     private var refusal: RefusedHandshake?
     private var failure: (any Error)?
-    /// Called once, then set to `nil`.
+    /// Called once, with the response or the error; then set to `nil`.
     private var onEnd: ((Result<Outcome, any Error>) -> Void)?
 
     init(

@@ -7,7 +7,7 @@ import Synchronization
 final class WebSocketInbox: Sendable {
     fileprivate struct State {
         var messages = CircularBuffer<WebSocketPayload>()
-        /// The total cost of the unread messages.
+        /// The total cost of the unread messages, in bytes, including ``costOfMessage`` for each.
         var cost = 0
         /// The end of the connection; `nil` before the end.
         var end: Result<Void, NetworkError>?
@@ -58,7 +58,7 @@ final class WebSocketInbox: Sendable {
                 state.messages.append(payload)
                 state.cost += payload.byteCount + Self.costOfMessage
             }
-            // Only the reader resets this, when it calls `resume`.
+            // Only the reader resets `isHeldBack`, when it calls `resume`.
             if state.cost > maximumCost { state.status.isHeldBack = true }
             return (state.reader.take(), !state.status.isHeldBack)
         }

@@ -4,7 +4,7 @@ import Runway
 
 /// Decides how a client reacts to the frames of a WebSocket (RFC 6455 §5 to §7). It performs no I/O and reads no clock.
 ///
-/// ``WebSocketHandler`` passes every frame and event, and performs the actions in order.
+/// ``WebSocketHandler`` passes every frame and event to the machine, and performs the returned actions in order.
 struct WebSocketMachine {
     enum Action: Equatable {
         case deliver(WebSocketPayload)

@@ -10,7 +10,7 @@ final class WebSocketStreamHandler: ChannelInboundHandler, RemovableChannelHandl
     private let handshake: WebSocketHandshake
     private var refusal: RefusedHandshake?
     private var failure: (any Error)?
-    /// Called once, then set to `nil`.
+    /// Called once, with the response or the error; then set to `nil`.
     private var onEnd: ((Result<WebSocketHandshakeHandler.Outcome, any Error>) -> Void)?
 
     init(

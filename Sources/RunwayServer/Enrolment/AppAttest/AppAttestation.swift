@@ -83,7 +83,7 @@ public struct AppAttestation: DeviceAttestation {
             id: Base64.encodedForURL(attested.keyID), publicKey: point, account: account, counter: 0)
         let isNew: Bool
         do { isNew = try await devices.insert(device) } catch { throw EnrolmentRefusal(.store) }
-        // A second attestation has another key, so nothing proves that it is the known device.
+        // A second attestation has another key, so nothing proves that it comes from the known device.
         guard isNew else { throw EnrolmentRefusal(.attestation) }
     }
 

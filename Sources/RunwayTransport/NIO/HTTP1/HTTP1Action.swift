@@ -17,7 +17,7 @@ extension HTTP1Machine {
         case parse
         /// No request is in flight: close the connection.
         case close
-        /// The connection is closed.
+        /// Ignore the bytes: the connection is closed.
         case ignore
     }
 
@@ -41,13 +41,13 @@ extension HTTP1Machine {
 
     /// The effect of a closed channel.
     enum ChannelEnd {
-        /// The connection was already closed.
+        /// Do nothing: the connection was already closed.
         case ignore
-        /// The connection carried no request.
+        /// Close the connection, which carried no request.
         case close
-        /// The end of the connection completes the response.
+        /// Complete the response: its body lasts until the end of the connection.
         case complete
-        /// The request has no complete response, for the given reason.
+        /// Report the request as lost: it has no complete response, for the given reason.
         case lose(any Error)
     }
 

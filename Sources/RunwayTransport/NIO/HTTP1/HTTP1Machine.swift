@@ -70,7 +70,8 @@ struct HTTP1Machine {
         case closed(WireError)
     }
 
-    /// The number of unread bytes of a streamed response above which reading pauses. Otherwise, reading resumes.
+    /// The number of unread bytes of a streamed response above which reading pauses. At or below this number, reading
+    /// resumes.
     static let highWaterByteCount = 256 << 10
     static let lowWaterByteCount = 128 << 10
 
@@ -111,7 +112,7 @@ extension HTTP1Machine {
         inFlight.lastProgress = now
         switch inFlight.sending {
         case .writing: if isLast { inFlight.sending = .sent(at: now) }
-        // If the response arrived first, all pieces are already in the channel.
+        // If the response arrived first, all pieces of the body were already passed to the channel.
         case .abandoned: break
         case .awaitingContinue, .awaitingPart, .sent:
             preconditionFailure("a piece was written of a body that is not being written")
@@ -269,8 +270,8 @@ extension HTTP1Machine {
         return End(isReusable: isReusable, isReadPending: isReadPending)
     }
 
-    /// Records that the channel has passed on all bytes of this read. Returns whether the connection accepts the next
-    /// request now.
+    /// Records that the channel has passed on all bytes that it has read. Returns whether the connection accepts the
+    /// next request now.
     mutating func readCompleted() -> Bool {
         guard case .ended = state, failure == nil else { return false }
         state = .idle

@@ -292,7 +292,8 @@ extension HTTP2Connection {
     private func lose(_ error: (any Error)?) {
         let carried = streams.takeAll()
         reportLoss(error, of: carried.map(\.exchange), isDraining: isDraining)
-        // An error of another stream or of the connection says nothing about a tunnel's peer; a lost network does.
+        // Tunnels end with an error if the server reported one for the connection, or the network was lost. An error of
+        // another stream does not concern a tunnel's peer.
         let failure: WireError? = goAwayCode.flatMap { $0 == .noError ? nil : .ended($0) }
         let silence = (error as? WireError).flatMap { [WireError.pingTimedOut, .networkGone].contains($0) ? $0 : nil }
         for tunnel in tunnels.takeAll() { tunnel.end(failure ?? silence ?? .closed) }
@@ -303,7 +304,8 @@ extension HTTP2Connection {
             } else if let failure {
                 stream.exchange.failed(failure)
             } else if isAnnounced, stream.mayBeSilent, stream.missingByteCount ?? 0 == 0 {
-                // A long-lived response ends only when the server ends it.
+                // A long-lived response has no other end than the close that the server announced, so the response is
+                // complete.
                 stream.exchange.receiveEnd()
             } else {
                 stream.exchange.lost(error ?? (stream.hasHead ? WireError.closedInResponse : .closed))

@@ -44,7 +44,8 @@ struct FrameLengths {
 
     /// The number of bytes before the next frame header.
     private var skip: Int
-    /// The position of a stream dependency in the skipped bytes, counted from their end; empty if there is none.
+    /// The position of a stream dependency in the skipped bytes, counted from their end; empty if these bytes contain
+    /// no stream dependency.
     private var dependency = 0..<0
     /// The received part of an incomplete frame header.
     private var header: [UInt8] = []

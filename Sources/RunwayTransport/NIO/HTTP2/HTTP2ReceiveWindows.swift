@@ -20,8 +20,8 @@ final class HTTP2ReceiveWindows {
     /// The amount by which every stream's window grows when the server acknowledges the client's settings. NIO's
     /// handler counts it only then.
     private var pendingIncrement: Int
-    /// The increments in WINDOW_UPDATE frames that NIO's handler delays while the connection is not writable, by
-    /// stream. The handler does not count them yet. If they were not counted here, every frame that arrives in the
+    /// By stream, the increments in WINDOW_UPDATE frames that NIO's handler delays while the connection is not
+    /// writable. The handler does not count them yet. If they were not counted here, every frame that arrives in the
     /// meantime would open the window again.
     private var uncounted: [HTTP2StreamID: Int] = [:]
     private var isStopped = false
@@ -108,7 +108,8 @@ extension HTTP2ReceiveWindows {
     /// bytes are within ``maximumUnreadByteCount``.
     private func openConnection() {
         guard connectionWindowLeft <= connectionWindow / 2, !isStopped else { return }
-        // Set before counting: later reads are reported, and earlier ones are counted below.
+        // Set before the unread bytes are counted: earlier reads are included in the count, and later reads are
+        // reported.
         unread.isHeld = true
         let credit = min(connectionWindow, maximumUnreadByteCount - unread.count) - connectionWindowLeft
         guard credit >= connectionWindow / 4 else { return }

@@ -11,7 +11,7 @@ final class HTTP2Sender {
     /// Whether frames are being read. The end of the read flushes.
     private(set) var isReading = false
     private var isFlushDue = false
-    /// The streams whose requests are complete with the next flush.
+    /// The streams whose requests are completely sent with the next flush.
     private var leaving: [HTTP2Stream] = []
     private let wakeUp: WakeUp
     private let continueTimeout: TimeAmount

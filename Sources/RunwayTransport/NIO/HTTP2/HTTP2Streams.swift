@@ -157,7 +157,7 @@ extension HTTP2Streams {
 
     /// Handles a GOAWAY: the server will not process streams with numbers above `last`.
     func receiveGoAway(_ last: HTTP2StreamID, _ code: NIOHTTP2.HTTP2ErrorCode) {
-        // If the server wants fewer requests, they are not resent immediately; the layer may retry after a backoff.
+        // Requests are not resent immediately if the server wants fewer of them; the layer may retry after a backoff.
         for stream in streams.values.filter({ $0.id > last }).sorted(by: { $0.id < $1.id }) {
             if code == .enhanceYourCalm {
                 remove(stream)
@@ -169,7 +169,7 @@ extension HTTP2Streams {
         }
     }
 
-    /// Applies a WINDOW_UPDATE of the server to a stream. `initialSize` is the same for all streams.
+    /// Applies a WINDOW_UPDATE of the server to a stream. `initialSize` is the initial window size of all streams.
     func receive(windowUpdate increment: Int, on id: HTTP2StreamID, initialSize: Int) {
         guard let stream = streams[id] else { return }
         do throws(HTTP2Violation) {
@@ -192,7 +192,7 @@ extension HTTP2Streams {
         pool.ended(id)
     }
 
-    /// Ends a stream that the server, or an error of the server, has closed.
+    /// Ends a stream that was closed by the server, or because of an error of the server.
     func end(_ stream: HTTP2Stream, _ error: any Error) {
         remove(stream)
         stream.exchange.failed(error)

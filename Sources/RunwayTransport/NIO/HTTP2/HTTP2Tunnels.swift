@@ -102,7 +102,7 @@ extension HTTP2Tunnels {
         tunnel.end(error)
     }
 
-    /// Ends a tunnel whose stream the server, or an error of the server, has closed.
+    /// Ends a tunnel whose stream was closed by the server, or because of an error of the server.
     func end(_ tunnel: HTTP2Tunnel, _ error: any Error) {
         guard remove(tunnel) else { return }
         pool.ended(id)
