@@ -20,7 +20,7 @@
     /// lost, the batches fail, and clients send them again; the sink recognises the batches that were committed.
     public final class PostgreSQLActionLogSink: ActionLogErasing {
         private let tenant: String
-        private typealias Writer = GroupCommit<ActionLogChange, Result<ActionLogStorage, ActionLogQuotaExceeded>>
+        private typealias Writer = GroupCommit<ActionLogChange, Result<ActionLogStorage, StoreRefusal>>
 
         private let lanes: [(lane: PostgreSQLLane, writer: Writer)]
         private let queue = DispatchQueue(label: "runway.postgresql")
@@ -74,16 +74,16 @@
         /// Stores a batch, and returns when it is durable.
         ///
         /// - Throws:
-        ///   - `ActionLogSinkBusy` if too many batches are pending.
-        ///   - `ActionLogQuotaExceeded` if the batch exceeds a quota.
-        ///   - `ActionLogBatchRejected` if PostgreSQL does not accept one of the batch's values.
+        ///   - `StoreRefusal.busy` if too many batches are pending.
+        ///   - `StoreRefusal` if the batch exceeds a quota.
+        ///   - `StoreRefusal.rejected` if PostgreSQL does not accept one of the batch's values.
         ///   - ``PostgreSQLError``, or `CancellationError` after ``close()``.
         public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
             let change = ActionLogChange.batch(batch)
             do {
                 return try await writer(of: batch.installation).commit(change, byteCount: change.byteCount).get()
             } catch let error as PostgreSQLError where error.isDataException {
-                throw ActionLogBatchRejected()
+                throw StoreRefusal.rejected
             }
         }
 
@@ -94,7 +94,7 @@
         /// pending in another process are not erased. Each transaction erases at most 1,000 records; if the function
         /// throws, some records may be erased.
         ///
-        /// - Throws: ``PostgreSQLError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)`` does.
+        /// - Throws: ``PostgreSQLError``, `StoreRefusal.busy` or `CancellationError`, as ``store(_:)`` does.
         public func erase(account: String) async throws {
             // Each connection may have pending batches of the account.
             for lane in lanes { try await erase(.account(account), through: lane.writer) }
@@ -219,14 +219,14 @@
         private static func perform(
             _ changes: [ActionLogChange], over lane: PostgreSQLLane, _ tenant: String, _ size: PostgreSQLLogSize,
             received: Int64
-        ) throws(PostgreSQLError) -> [Result<ActionLogStorage, ActionLogQuotaExceeded>] {
+        ) throws(PostgreSQLError) -> [Result<ActionLogStorage, StoreRefusal>] {
             // All transactions lock streams in the same order, which prevents deadlocks. Batches of one stream stay in
             // order. Erasures come last, since they lock the rows of batches. An erasure may thus erase records of
             // batches that were enqueued after it.
             let order = changes.indices.sorted { (changes[$0].order, $0) < (changes[$1].order, $1) }
             let (results, room) = try lane.transaction { connection throws(PostgreSQLError) in
                 var room = try size.room(connection, at: received)
-                var results = [Result<ActionLogStorage, ActionLogQuotaExceeded>](
+                var results = [Result<ActionLogStorage, StoreRefusal>](
                     repeating: .success(.known), count: changes.count)
                 for index in order {
                     switch changes[index] {
@@ -259,7 +259,7 @@
         private static func store(
             _ batch: ActionLogBatch, _ connection: PostgreSQLConnection, _ tenant: String, received: Int64,
             within room: inout ActionLogRoom
-        ) throws(PostgreSQLError) -> Result<ActionLogStorage, ActionLogQuotaExceeded> {
+        ) throws(PostgreSQLError) -> Result<ActionLogStorage, StoreRefusal> {
             let key = [tenant, batch.installation.uuidString, batch.stream.uuidString]
             func state() throws(PostgreSQLError) -> (highest: Int64?, byteCount: Int) {
                 let row = try connection.run(ActionLogStatements.state, key)[0]

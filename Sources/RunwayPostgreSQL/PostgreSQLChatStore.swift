@@ -61,7 +61,7 @@
 
         /// Stores a message with the next number of its conversation.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too many transactions are pending; ``PostgreSQLError``.
+        /// - Throws: `StoreRefusal.busy` if too many transactions are pending; ``PostgreSQLError``.
         public func append(
             _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
         ) async throws -> ChatAppendResult {

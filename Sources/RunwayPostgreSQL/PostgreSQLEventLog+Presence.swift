@@ -11,7 +11,7 @@
 
         /// Creates a lease, which expires by the clock of the database.
         ///
-        /// - Throws: ``PostgreSQLError``, or `ActionLogSinkBusy` if too many transactions are pending.
+        /// - Throws: ``PostgreSQLError``, or `StoreRefusal.busy` if too many transactions are pending.
         public func beginPresence(under lease: String, for duration: Duration) async throws {
             let values = [tenant, name, lease, "\(duration / .seconds(1))"]
             try await writer.transaction(for: name) { connection throws(PostgreSQLError) in
@@ -26,7 +26,7 @@
         ///
         /// - Returns: The number of published changes, and whether no members of expired leases remain (`true` also if
         ///   removing failed).
-        /// - Throws: `ActionLogSinkBusy` if too many transactions are pending; ``PostgreSQLError``, with state `P0002`
+        /// - Throws: `StoreRefusal.busy` if too many transactions are pending; ``PostgreSQLError``, with state `P0002`
         ///   if the lease has expired.
         @discardableResult
         public func renewPresence(
@@ -77,7 +77,7 @@
 
         /// Returns the members that are present in a topic.
         ///
-        /// - Throws: ``PostgreSQLError``, or `ActionLogSinkBusy` if too many transactions are pending.
+        /// - Throws: ``PostgreSQLError``, or `StoreRefusal.busy` if too many transactions are pending.
         public func present(in topic: String, upTo maximumCount: Int) async throws -> [String] {
             let values = [tenant, name, topic, "\(maximumCount)"]
             let rows = try await presenceReader.transaction(for: name) { connection throws(PostgreSQLError) in

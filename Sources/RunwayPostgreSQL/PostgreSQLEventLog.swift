@@ -90,7 +90,7 @@
 
         /// Stores events with the next offsets. Other processes are notified when the events are committed.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too many events are pending; ``PostgreSQLError``, for example for a text
+        /// - Throws: `StoreRefusal.busy` if too many events are pending; ``PostgreSQLError``, for example for a text
         ///   that contains U+0000.
         public func append(_ events: [PublishedEvent]) async throws -> EventLogRange {
             guard !events.isEmpty, let stored = try await store({ _ in events }) else { return try await range() }

@@ -90,7 +90,7 @@
                 try connection.run(IdempotencyStatements.takeOver, names + claim)
                 return .claimed
             }
-            guard let found else { throw IdempotencyStoreFull() }
+            guard let found else { throw StoreRefusal.full() }
             return found
         }
 
@@ -138,12 +138,8 @@
             _ body: @escaping @Sendable ([String], PostgreSQLConnection) throws(PostgreSQLError) -> Value
         ) async throws -> Value {
             let names = [tenant, key.principal, key.text]
-            do {
-                return try await pool.transaction(for: key.principal + key.text) {
-                    connection throws(PostgreSQLError) in try body(names, connection)
-                }
-            } catch is ActionLogSinkBusy {
-                throw IdempotencyStoreFull()
+            return try await pool.transaction(for: key.principal + key.text) {
+                connection throws(PostgreSQLError) in try body(names, connection)
             }
         }
 

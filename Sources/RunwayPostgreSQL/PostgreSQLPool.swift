@@ -19,14 +19,14 @@
 
         /// Runs a transaction on the connection that `key` selects, and retries if it conflicts with another one.
         ///
-        /// - Throws: `ActionLogSinkBusy` if too many transactions are pending, ``PostgreSQLError``.
+        /// - Throws: `StoreRefusal.busy` if too many transactions are pending, ``PostgreSQLError``.
         func transaction<Value: Sendable>(
             for key: String,
             _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLError) -> Value
         ) async throws -> Value {
             let waiting = waitingCount.wrappingAdd(1, ordering: .relaxed).newValue
             defer { waitingCount.wrappingSubtract(1, ordering: .relaxed) }
-            guard waiting <= Self.maximumWaitingCount else { throw ActionLogSinkBusy() }
+            guard waiting <= Self.maximumWaitingCount else { throw StoreRefusal.busy }
             let (lane, queue) = lanes[Int(UInt(bitPattern: key.hashValue) % UInt(lanes.count))]
             return try await withCheckedThrowingContinuation { continuation in
                 queue.async { continuation.resume(with: Result { try lane.transaction(body) }) }

@@ -74,7 +74,7 @@ public struct SigningWay: Sendable {
     public static let saltedDigest = SigningWay(format: .saltedDigest)
 
     /// Signs with a salted digest, and sends the digest's secret encrypted for the server. Use it for registered third
-    /// parties. The key must be created by ``RequestKey/init(_:by:)``.
+    /// parties. The key must be created by ``RequestKey/init(id:secret:by:)``.
     ///
     /// - Parameters:
     ///   - serverKey: The public key of the server.

@@ -70,7 +70,7 @@
             #expect(try await claim(store, "abandoned", after: year) == .claimed)
             #expect(try await claim(store, "in flight") == .claimed)
             #expect(try await claim(store, "new") == .claimed)
-            await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "newer") }
+            await #expect(throws: StoreRefusal.full()) { try await claim(store, "newer") }
             #expect(try await claim(store, "in flight") == .inFlight(until: start + 60))
         }
 
@@ -95,7 +95,7 @@
         @Test func principalFillsItsShareAlone() async throws {
             let store = try await store(upTo: 2, bytes: 1000)
             for text in ["a", "b"] { #expect(try await claim(store, text) == .claimed) }
-            await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "c") }
+            await #expect(throws: StoreRefusal.full()) { try await claim(store, "c") }
             #expect(try await claim(store, "a") == .inFlight(until: start + 60))
             #expect(try await claim(store, "c", by: "bob") == .claimed)
             // Claims that were never completed make room in the end.
@@ -104,7 +104,7 @@
             #expect(try await claim(store, "a", by: "eve", token: token) == .claimed)
             let large = IdempotentResponse(status: 200, headerFields: [:], body: [UInt8](repeating: 65, count: 1000))
             #expect(try await store.complete(key, token: token, with: large, until: start + 1000))
-            await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "b", by: "eve") }
+            await #expect(throws: StoreRefusal.full()) { try await claim(store, "b", by: "eve") }
         }
 
         @Test func ofManyClaimsOneSucceeds() async throws {

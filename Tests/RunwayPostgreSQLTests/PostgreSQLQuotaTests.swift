@@ -34,12 +34,12 @@
 
         private func quota(
             _ sink: PostgreSQLActionLogSink, _ batch: ActionLogBatch
-        ) async throws -> ActionLogQuotaExceeded.Quota? {
+        ) async throws -> StoreRefusal.Kind? {
             do {
                 _ = try await sink.store(batch)
                 return nil
-            } catch let error as ActionLogQuotaExceeded {
-                return error.quota
+            } catch let error as StoreRefusal {
+                return error.kind
             }
         }
 
@@ -49,7 +49,7 @@
 
         @Test func anInstallationHasABoundAcrossServers() async throws {
             let installation = UUID()
-            for expected in [nil, nil, .installation] as [ActionLogQuotaExceeded.Quota?] {
+            for expected in [nil, nil, .installation] as [StoreRefusal.Kind?] {
                 let sink = try await sink(installation: 2500)
                 #expect(try await quota(sink, batch(of: installation)) == expected)
                 #expect(try await quota(sink, batch()) == nil)
@@ -66,7 +66,7 @@
             await sink.close()
             // Another server reads what there is.
             let other = try await self.sink(11_500)
-            #expect(try await quota(other, batch()) == .log)
+            #expect(try await quota(other, batch()) == .full)
             await other.close()
         }
 
@@ -117,7 +117,7 @@
         @Test func whatIsNotStoredLeavesNoRow() async throws {
             let sink = try await sink(500)
             #expect(try await sink.store(batch(2)) == .gap(expected: 1))
-            #expect(try await quota(sink, batch()) == .log)
+            #expect(try await quota(sink, batch()) == .full)
             for table in ["runway_stream", "runway_usage", "runway_record"] {
                 #expect(try rows("SELECT count(*) FROM \(table)") == [["0"]])
             }

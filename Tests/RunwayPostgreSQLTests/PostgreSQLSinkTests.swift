@@ -217,7 +217,7 @@
                         if number == 7 { batch.records[0].name = "a\u{0}b" }
                         do {
                             return try await sink.store(batch) == .stored(duplicates: [])
-                        } catch is ActionLogBatchRejected {
+                        } catch let error as StoreRefusal where error == .rejected {
                             return false
                         }
                     }

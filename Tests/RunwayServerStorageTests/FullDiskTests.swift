@@ -43,7 +43,7 @@ struct ServerFullDiskTests {
                 try await attempt(count)
                 count += 1
             } catch {
-                kinds.append(error is ActionLogQuotaExceeded ? .full : (error as? ServerStorageError)?.kind)
+                kinds.append(error is StoreRefusal ? .full : (error as? ServerStorageError)?.kind)
             }
         }
         #expect(kinds == Array(repeating: .full, count: 5))
@@ -89,14 +89,14 @@ struct ServerFullDiskTests {
         for _ in 0..<2 { _ = try await sink.store(batch(of: installation, from: "ada", 300_000)) }
         var refused = 0
         for _ in 0..<100 {
-            do { _ = try await sink.store(batch(from: "stranger")) } catch is ActionLogQuotaExceeded { refused += 1 }
+            do { _ = try await sink.store(batch(from: "stranger")) } catch is StoreRefusal { refused += 1 }
         }
         #expect(refused > 95)
         let stored = try await sink.store(.init(1, stream: UUID(), [UUID()]))
         #expect(stored == .stored(duplicates: []))
         // Something else takes the last byte.
         try disk.fill(leaving: 0)
-        await #expect(throws: ActionLogQuotaExceeded.self) { try await sink.store(.init(1, stream: UUID(), [UUID()])) }
+        await #expect(throws: StoreRefusal.self) { try await sink.store(.init(1, stream: UUID(), [UUID()])) }
         try await sink.erase(anonymousRecordsOf: installation)
         #expect(try ActionLogFile(at: disk.file).counts().allSatisfy { $0.installation != installation })
         try await sink.close()

@@ -245,7 +245,7 @@ struct RequestSigningTests {
 
     @Test func aKeyShowsNothingOfItself() throws {
         let secret = SymmetricKey(data: Array("runway test secret 0123456789".utf8))
-        let key = try RequestKey(SealedKey.Caller(id: "partner-3", secret: secret))
+        let key = try RequestKey(id: "partner-3", secret: secret)
         var dumped = ""
         dump(key, to: &dumped)
         for text in ["\(key)", String(reflecting: key), dumped] {
@@ -296,10 +296,9 @@ struct RequestSigningTests {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("fine"))
             let serverKey = Curve25519.KeyAgreement.PrivateKey()
-            let caller = SealedKey.Caller(id: "partner-3", secret: peers.secret)
             let network = try NetworkLayer(
                 to: origin, SigningPolicy(.sealedKey(to: serverKey.publicKey, id: "server-1")),
-                keys: OneKey(try RequestKey(caller)))
+                keys: OneKey(try RequestKey(id: "partner-3", secret: peers.secret)))
             _ = try await network.call(Change("a", .bytes([1, 2, 3])))
             let received = try #require(origin.requests.first)
             let digest = try SaltedDigest(received.message.headerFields)

@@ -27,7 +27,7 @@ struct CallSigning: Sendable {
         case .sealed:
             guard let serverKey = try? SealedKey.publicKey(text: try options.serverKeyText()),
                 let caller = try? SealedKey.Caller(id: signer.id, text: signer.text),
-                let key = try? RequestKey(caller, by: signer.key.algorithm)
+                let key = try? RequestKey(id: caller.id, secret: caller.secret, by: signer.key.algorithm)
             else {
                 throw CommandFailure("--server-key needs a public key for X25519, as PEM or as 32 bytes in Base64.")
             }

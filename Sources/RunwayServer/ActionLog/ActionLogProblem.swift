@@ -62,14 +62,14 @@ struct ActionLogProblem: HTTPResponseError {
         (self.reason, self.detail, self.retryAfter) = (reason, detail, retryAfter)
     }
 
-    init(_ exceeded: ActionLogQuotaExceeded) {
-        let reason: Reason =
-            switch exceeded.quota {
-            case .installation: .installation
-            case .source: .source
-            default: .full
-            }
-        self.init(reason, exceeded.description, retryAfter: exceeded.retryAfter)
+    init(_ refusal: StoreRefusal) {
+        switch refusal.kind {
+        case .busy: self.init(.busy, retryAfter: ActionLogRouteLimits.retryAfter)
+        case .rejected: self.init(.rejected, "The store does not take a value of the batch.")
+        case .installation: self.init(.installation, refusal.description, retryAfter: refusal.retryAfter)
+        case .source: self.init(.source, refusal.description, retryAfter: refusal.retryAfter)
+        case .full: self.init(.full, retryAfter: refusal.retryAfter)
+        }
     }
 
     var status: HTTPResponse.Status { reason.status }

@@ -14,7 +14,7 @@ import Synchronization
 /// 256 bytes count forever, since the id stays when the contents are erased. A stream also counts 256 bytes. The quotas
 /// therefore limit the number of ids that clients send, too.
 ///
-/// A batch that exceeds a quota is not stored, and its client sends it again later: see ``ActionLogQuotaExceeded``.
+/// A batch that exceeds a quota is not stored, and its client sends it again later: see ``StoreRefusal``.
 public struct ActionLogQuotas: Sendable, Hashable {
     /// The maximum size of the log in bytes. The default is 64 GiB. Set it to the disk space for the log.
     ///
@@ -34,47 +34,6 @@ public struct ActionLogQuotas: Sendable, Hashable {
 
     /// Creates quotas with the default values.
     public init() {}
-}
-
-/// The error with which a sink refuses a batch that exceeds the sink's ``ActionLogQuotas``. ``ActionLogRoute`` responds
-/// with 429, or with 503 if the log is full, and adds `Retry-After`. The client retains the records and sends them
-/// again later.
-public struct ActionLogQuotaExceeded: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of a quota.
-    public struct Quota: Sendable, Hashable, CustomStringConvertible {
-        /// The quota in one word. The word never changes between releases.
-        public let description: String
-
-        /// The quota of one installation.
-        public static let installation = Quota(description: "installation")
-        /// The daily share of one source.
-        public static let source = Quota(description: "source")
-        /// The quota of the whole log, or the space on its disk.
-        public static let log = Quota(description: "log")
-    }
-
-    /// The quota that the batch exceeds.
-    public let quota: Quota
-    /// The time for which the client waits before it sends the batch again.
-    public let retryAfter: Duration
-
-    /// Creates an error with which a custom sink refuses a batch that exceeds a quota.
-    ///
-    /// - Parameters:
-    ///   - quota: The quota that the batch exceeds.
-    ///   - retryAfter: The time for which the client waits. The default is ten minutes.
-    public init(_ quota: Quota, retryAfter: Duration = .seconds(600)) {
-        (self.quota, self.retryAfter) = (quota, retryAfter)
-    }
-
-    /// The error in one sentence.
-    public var description: String {
-        switch quota {
-        case .installation: "The installation has as many bytes in the log as it may."
-        case .source: "The client's address or identity has sent as much today as it may."
-        default: "The log has no space."
-        }
-    }
 }
 
 extension ActionLogBatch {
@@ -176,18 +135,18 @@ package struct ActionLogRoom: Sendable {
     ///     only if the batch with all its records would exceed a quota.
     package func refusal<Failure: Error>(
         of batch: ActionLogBatch, installationByteCount: Int, known: () throws(Failure) -> Set<UUID>
-    ) throws(Failure) -> ActionLogQuotaExceeded? {
+    ) throws(Failure) -> StoreRefusal? {
         guard refusal(of: batch, batch.byteCount, installationByteCount) != nil else { return nil }
         return refusal(of: batch, batch.byteCount(without: try known()), installationByteCount)
     }
 
     private func refusal(
         of batch: ActionLogBatch, _ byteCount: Int, _ installationByteCount: Int
-    ) -> ActionLogQuotaExceeded? {
+    ) -> StoreRefusal? {
         if installationByteCount > gate.quotas.maximumInstallationByteCount - byteCount {
-            return ActionLogQuotaExceeded(.installation)
+            return .installation()
         }
-        if byteCount > freeByteCount { return ActionLogQuotaExceeded(.log) }
+        if byteCount > freeByteCount { return .full() }
         let source = ExactText(batch.source ?? "")
         let sent = gate.byteCount(of: source.text, at: time) + Double(added[source, default: 0])
         let room = gate.quotas.shareOfSource * (Double(freeByteCount) + sent) - Double(byteCount)
@@ -197,7 +156,7 @@ package struct ActionLogRoom: Sendable {
         // The time until the source's count has decayed enough. Other batches may change the count, so the wait is at
         // most an hour.
         let wait = room <= 0 ? 3600 : min(3600, max(1, 86_400 * (1 - room / sent)))
-        return ActionLogQuotaExceeded(.source, retryAfter: .seconds(Int64(wait.rounded(.up))))
+        return .source(retryAfter: .seconds(Int64(wait.rounded(.up))))
     }
 
     /// Records that the transaction stores `byteCount` bytes of a batch.

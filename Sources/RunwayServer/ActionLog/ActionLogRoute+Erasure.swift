@@ -83,8 +83,8 @@ extension ActionLogRoute where Sink: ActionLogErasing {
         defer { running.end() }
         do {
             try await records()
-        } catch is ActionLogSinkBusy {
-            throw busy
+        } catch let refusal as StoreRefusal {
+            throw ActionLogProblem(refusal)
         } catch {
             throw failure
         }

@@ -112,12 +112,8 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         do {
             let storage = try await sink.store(accepted)
             return response(to: batch, storage, refused, await pace(batch))
-        } catch let exceeded as ActionLogQuotaExceeded {
-            throw ActionLogProblem(exceeded)
-        } catch is ActionLogSinkBusy {
-            throw busy
-        } catch is ActionLogBatchRejected {
-            throw ActionLogProblem(.rejected, "The store does not take a value of the batch.")
+        } catch let refusal as StoreRefusal {
+            throw ActionLogProblem(refusal)
         } catch {
             throw failure
         }

@@ -69,9 +69,9 @@ public protocol ActionLogSink: Sendable {
     ///
     /// It must not forget a highest number or an id while a client may still have the record.
     ///
-    /// - Throws: ``ActionLogSinkBusy`` if too many batches are pending, ``ActionLogQuotaExceeded`` if the batch exceeds
-    ///   a quota, ``ActionLogBatchRejected`` if it can never be stored, or any other error. After an error, no record
-    ///   of the batch is stored, and the client sends it again.
+    /// - Throws: ``StoreRefusal``, to which ``ActionLogRoute`` responds with its status and `Retry-After`, or any other
+    ///   error, to which it responds with 503. After an error, no record of the batch is stored, and the client sends
+    ///   it again.
     func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage
 }
 
@@ -96,26 +96,6 @@ public protocol ActionLogErasing: ActionLogSink {
     /// - Parameter installation: The installation id of the batches.
     /// - Throws: Any error. The client retries.
     func erase(anonymousRecordsOf installation: UUID) async throws
-}
-
-/// The error of a sink with too many pending batches. ``ActionLogRoute`` responds with 429 and `Retry-After`; to most
-/// other errors of a sink, it responds with 503.
-public struct ActionLogSinkBusy: Error, CustomStringConvertible {
-    /// Creates an error with which a custom sink refuses a batch because too many are pending.
-    public init() {}
-
-    /// The error in one sentence.
-    public var description: String { "Too many batches wait to be stored." }
-}
-
-/// The error of a sink that can never store a batch, for example because its database does not accept a text.
-/// ``ActionLogRoute`` responds with 400; the client finds the record and sets it aside.
-public struct ActionLogBatchRejected: Error, CustomStringConvertible {
-    /// Creates an error with which a custom sink refuses a batch permanently.
-    public init() {}
-
-    /// The error in one sentence.
-    public var description: String { "The batch can't be stored." }
 }
 
 /// A change that is enqueued for a sink's writer. Erasures are enqueued too, so that they also erase the records of

@@ -2,7 +2,7 @@
 public struct ActionLogWriterLimits: Sendable, Hashable {
     /// The maximum size of pending batches in bytes. The default is 64 MiB. Lower it for a server with little memory.
     ///
-    /// Further batches are refused with ``ActionLogSinkBusy``, as are batches beyond 1,024 pending ones.
+    /// Further batches are refused with ``StoreRefusal/busy``, as are batches beyond 1,024 pending ones.
     public var maximumWaitingByteCount = 64 << 20
     package var maximumWaitingCount = 1024
     /// Whether a stored batch survives a power loss. The default is `true`: each transaction waits for the drive.

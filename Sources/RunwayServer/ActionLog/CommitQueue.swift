@@ -128,7 +128,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
 
     /// Commits an element, and returns when its transaction is committed. Cancelling the task has no effect.
     ///
-    /// - Throws: ``ActionLogSinkBusy`` if too many elements are pending, `CancellationError` after ``close()``, or the
+    /// - Throws: ``StoreRefusal/busy`` if too many elements are pending, `CancellationError` after ``close()``, or the
     ///   error of the commit.
     package func commit(_ element: Element, byteCount: Int) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
@@ -138,7 +138,7 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
             switch addition {
             case .begins: queue.async { self.run() }
             case .waits: break
-            case .full: continuation.resume(throwing: ActionLogSinkBusy())
+            case .full: continuation.resume(throwing: StoreRefusal.busy)
             case .closed: continuation.resume(throwing: CancellationError())
             }
         }

@@ -44,9 +44,9 @@ public final class MemoryActionLogSink: ActionLogErasing {
 
     /// Stores a batch in memory.
     ///
-    /// - Throws: ``ActionLogQuotaExceeded`` if the batch exceeds a quota.
-    public func store(_ batch: ActionLogBatch) throws(ActionLogQuotaExceeded) -> ActionLogStorage {
-        try state.withLock { state throws(ActionLogQuotaExceeded) in
+    /// - Throws: ``StoreRefusal`` if the batch exceeds a quota.
+    public func store(_ batch: ActionLogBatch) throws(StoreRefusal) -> ActionLogStorage {
+        try state.withLock { state throws(StoreRefusal) in
             let highest = state.highest[batch.stream] ?? 0
             if batch.number <= highest {
                 let hasAll = batch.records.allSatisfy { state.ids.contains($0.id) }

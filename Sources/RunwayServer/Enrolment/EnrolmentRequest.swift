@@ -15,19 +15,19 @@ struct EnrolmentRequest: Sendable {
         guard let json = try? JSONDocument(body).root, json.kind == .object,
             let key = Self.bytes(json[.key]), let proof = Self.bytes(json[.proof]),
             let device = json[.device].string, let challenge = json[.challenge].string
-        else { throw EnrolmentRefusal(.malformed) }
+        else { throw EnrolmentRefusal.malformed }
         let replaced = json[.replaces].string
         let replacedProof = Self.bytes(json[.replacedProof])
         guard (replaced == nil) == (replacedProof == nil), (json[.replaces].kind == .missing) == (replaced == nil)
         else {
-            throw EnrolmentRefusal(.malformed)
+            throw EnrolmentRefusal.malformed
         }
         do throws(SignatureError) {
             statement = try EnrolmentStatement(
                 authority: authority, account: account, device: device, challenge: challenge, replacing: replaced,
                 publicKey: key)
         } catch {
-            throw EnrolmentRefusal(.malformed)
+            throw EnrolmentRefusal.malformed
         }
         (self.proof, self.replacedProof) = (proof, replacedProof ?? [])
         evidence = Self.bytes(json[.evidence]).map {

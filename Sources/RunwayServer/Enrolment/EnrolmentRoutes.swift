@@ -80,14 +80,14 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
 
     private func enrol(_ request: Request, _ context: Context) async throws -> Response {
         let account = try await owner(request, context)
-        if let limiter, limiter.isExceeded(by: account, at: now()) { throw EnrolmentRefusal(.tooManyFailures) }
+        if let limiter, limiter.isExceeded(by: account, at: now()) { throw EnrolmentRefusal.tooManyFailures }
         do {
             let body = try await body(of: request)
             // Checked again, since the login may have ended while the body arrived.
-            guard try await owner(request, context).isExactly(account) else { throw EnrolmentRefusal(.account) }
+            guard try await owner(request, context).isExactly(account) else { throw EnrolmentRefusal.account }
             return try await enrol(request, body, of: account, at: now())
         } catch let refusal as EnrolmentRefusal {
-            if [.malformed, .challenge, .proof, .attestation].contains(refusal.reason) {
+            if [.malformed, .challenge, .proof, .attestation].contains(refusal) {
                 limiter?.record(account, at: now())
             }
             throw refusal
@@ -101,11 +101,11 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         do throws(SignatureRefusal) {
             authority = try rules.origin.head(of: request.head, at: time).authority
         } catch {
-            throw EnrolmentRefusal(.malformed)
+            throw EnrolmentRefusal.malformed
         }
         let sent = try EnrolmentRequest(body, account: account, authority: authority ?? "")
         try await claim(sent.statement.challenge, of: account, at: time)
-        guard sent.statement.key.isValid(sent.proof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }
+        guard sent.statement.key.isValid(sent.proof, of: sent.statement.bytes) else { throw EnrolmentRefusal.proof }
         // A device that did not receive the response retries with the same key. The replaced key may have expired
         // since.
         let present = try await stored { try await keys.record(forKeyID: sent.statement.keyID) }
@@ -120,7 +120,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
             notAfter: rules.keyLifetime.map { time + $0 })
         record.device = sent.statement.device
         if let attestation = rules.attestation {
-            guard let evidence = sent.evidence else { throw EnrolmentRefusal(.attestation) }
+            guard let evidence = sent.evidence else { throw EnrolmentRefusal.attestation }
             // The limit on keys is checked first, since a piece of evidence can be verified only once.
             let own = try await stored { try await keys.records(of: account) }
             let plan = KeyEnrolmentPlan(
@@ -141,9 +141,9 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     private func check(_ outcome: KeyEnrolment) throws(EnrolmentRefusal) {
         switch outcome {
         case .enrolled: return
-        case .inUse: throw EnrolmentRefusal(.keyInUse)
-        case .full: throw EnrolmentRefusal(.tooManyKeys)
-        case .notReplaceable: throw EnrolmentRefusal(.unknownKey)
+        case .inUse: throw EnrolmentRefusal.keyInUse
+        case .full: throw EnrolmentRefusal.tooManyKeys
+        case .notReplaceable: throw EnrolmentRefusal.unknownKey
         }
     }
 
@@ -168,7 +168,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
 
     private func revoke(_ id: String, _ request: Request, _ context: Context) async throws -> Response {
         let account = try await owner(request, context)
-        guard try await stored({ try await keys.revoke(id, of: account) }) else { throw EnrolmentRefusal(.unknownKey) }
+        guard try await stored({ try await keys.revoke(id, of: account) }) else { throw EnrolmentRefusal.unknownKey }
         return Response(status: .noContent)
     }
 
@@ -176,10 +176,10 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
 
     private func owner(_ request: Request, _ context: Context) async throws -> String {
         guard let account = try await account(request, context), !account.isEmpty else {
-            throw EnrolmentRefusal(.account)
+            throw EnrolmentRefusal.account
         }
         // Databases would truncate the name at U+0000 and take it for the name of another account.
-        if account.utf8.contains(0) { throw EnrolmentRefusal(.malformed) }
+        if account.utf8.contains(0) { throw EnrolmentRefusal.malformed }
         return account
     }
 
@@ -188,7 +188,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
             let body = try await BodyCollector.shared.collect(request.body, upTo: EnrolmentRules.maximumBodyByteCount)
             return Array(body.readableBytesView)
         } catch is NIOTooManyBytesError {
-            throw EnrolmentRefusal(.malformed)
+            throw EnrolmentRefusal.malformed
         }
     }
 
@@ -197,13 +197,13 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         let purpose = Self.purpose(account)
         guard let issued = rules.challenges.time(of: challenge, for: purpose), issued <= time,
             time <= issued + EnrolmentRules.challengeLifetime
-        else { throw EnrolmentRefusal(.challenge) }
+        else { throw EnrolmentRefusal.challenge }
         let nonce = Nonce(
             value: challenge, keyID: purpose, created: issued, expires: issued + EnrolmentRules.challengeLifetime)
         do throws(SignatureRefusal) {
             try await claims.use(nonce, at: time)
         } catch {
-            throw EnrolmentRefusal(error.reason == .store ? .store : .challenge)
+            throw error.reason == .store ? EnrolmentRefusal.store : .challenge
         }
     }
 
@@ -212,13 +212,13 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
     ) async throws {
         let record = try await stored { try await keys.record(forKeyID: replaced) }
         guard let record, record.isSame(owner: account, device: sent.statement.device), record.isActive(at: time) else {
-            throw EnrolmentRefusal(.unknownKey)
+            throw EnrolmentRefusal.unknownKey
         }
-        guard record.key.isValid(sent.replacedProof, of: sent.statement.bytes) else { throw EnrolmentRefusal(.proof) }
+        guard record.key.isValid(sent.replacedProof, of: sent.statement.bytes) else { throw EnrolmentRefusal.proof }
     }
 
     private func stored<Value>(_ work: () async throws -> Value) async throws(EnrolmentRefusal) -> Value {
-        do { return try await work() } catch { throw EnrolmentRefusal(.store) }
+        do { return try await work() } catch { throw EnrolmentRefusal.store }
     }
 
     /// Returns the purpose of an account's challenges. Because of the purpose, a challenge cannot be used as a

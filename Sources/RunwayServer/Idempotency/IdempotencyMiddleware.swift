@@ -126,7 +126,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             found = try await store.claim(
                 execution.key, fingerprint: fingerprint, token: execution.token, at: now(), lease: rules.lease)
-        } catch is IdempotencyStoreFull {
+        } catch is StoreRefusal {
             throw problem(.full)
         } catch {
             context.logger.error("idempotency store failed", metadata: ["error": "\(type(of: error))"])

@@ -15,8 +15,8 @@ public protocol IdempotencyStore: Sendable {
     /// - If the lease of a record has ended without a response, it replaces the record's token, so that the former
     ///   owner can no longer complete or release the record.
     /// - If a lease ends more than one day after `now` plus `lease`, the lease began before the clock was set back, and
-    ///   counts as ended. The implementation removes claims with such leases before it throws ``IdempotencyStoreFull``,
-    ///   since their end is far away.
+    ///   counts as ended. The implementation removes claims with such leases before it throws
+    ///   ``StoreRefusal/full(retryAfter:)``, since their end is far away.
     ///
     /// - Parameters:
     ///   - key: The key of a principal.
@@ -25,7 +25,8 @@ public protocol IdempotencyStore: Sendable {
     ///   - now: The current date.
     ///   - lease: The time for which no other request can claim the key, unless the claim is completed or released
     ///     earlier.
-    /// - Throws: ``IdempotencyStoreFull``, or any other error; the request is then not executed.
+    /// - Throws: ``StoreRefusal/full(retryAfter:)`` or ``StoreRefusal/busy``, to which ``IdempotencyMiddleware``
+    ///   responds with 429, or any other error. The request is then not executed.
     func claim(
         _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
     ) async throws -> IdempotencyClaim
@@ -163,14 +164,4 @@ package struct IdempotencyBounds: Sendable {
         }
         return hasRoom(all.count, own.count, count) && hasRoom(all.byteCount, own.byteCount, byteCount)
     }
-}
-
-/// The error of a store that has no space for another key, in total or for the principal. ``IdempotencyMiddleware``
-/// responds with 429.
-public struct IdempotencyStoreFull: Error, CustomStringConvertible {
-    /// Creates an error with which a custom store refuses a key.
-    public init() {}
-
-    /// The error in one sentence.
-    public var description: String { "The store has no room for another idempotency key." }
 }

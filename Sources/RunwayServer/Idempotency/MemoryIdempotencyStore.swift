@@ -88,7 +88,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
                 }
             } else if !state.hasRoom(for: key, bounds) {
                 state.removeEnded(at: now, lease)
-                guard state.hasRoom(for: key, bounds) else { throw IdempotencyStoreFull() }
+                guard state.hasRoom(for: key, bounds) else { throw StoreRefusal.full() }
             }
             let expiry = now.addingTimeInterval(lease / .seconds(1))
             state.set(key, Record(fingerprint: fingerprint, token: token, expiry: expiry))

@@ -18,24 +18,10 @@ import RunwayFormats
 /// }
 /// ```
 ///
-/// ``UploadRequestContext`` is a ready-made context without other properties.
+/// ``BasicSignedRequestContext`` is a ready-made context, also for apps whose requests are not signed.
 public protocol InterimResponseContext: RequestContext {
     /// The connection or stream that carries the request.
     var channel: any Channel { get }
-}
-
-/// A context for apps that need no properties besides the channel for resumable uploads.
-public struct UploadRequestContext: InterimResponseContext {
-    /// The properties that every Hummingbird context has.
-    public var coreContext: CoreRequestContextStorage
-    /// The connection or stream that carries the request.
-    public let channel: any Channel
-
-    /// Creates the context of a received request.
-    public init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        channel = source.channel
-    }
 }
 
 extension HTTPResponse {

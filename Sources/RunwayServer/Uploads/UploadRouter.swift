@@ -7,7 +7,7 @@ import RunwayFormats
 /// A router that also receives resumable uploads (draft-ietf-httpbis-resumable-upload).
 ///
 /// ```swift
-/// let router = Router(context: UploadRequestContext.self)
+/// let router = Router(context: BasicSignedRequestContext.self)
 /// router.put("films/{id}") { request, context in try await store(request.body) }
 /// let uploads = UploadRouter(router, folder: "/var/lib/app/uploads") { request, context in
 ///     .account(try await account(of: request))

@@ -22,7 +22,7 @@ public import RunwayServer
 /// file (``ActionLogFile``).
 public final class SQLiteActionLogSink: ActionLogErasing {
     private let database: ServerDatabase
-    private let writer: GroupCommit<ActionLogChange, Result<ActionLogStorage, ActionLogQuotaExceeded>>
+    private let writer: GroupCommit<ActionLogChange, Result<ActionLogStorage, StoreRefusal>>
     /// Removes contents on its own thread, so that batches can be stored at the same time.
     private let eraser: GroupCommit<ActionLogOwner, Void>
 
@@ -74,8 +74,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// Stores a batch, and returns when it is durable.
     ///
     /// - Throws: After an error, no record of the batch is stored.
-    ///   - `ActionLogSinkBusy` if too many batches are pending
-    ///   - `ActionLogQuotaExceeded` if the batch exceeds a quota
+    ///   - `StoreRefusal.busy` if too many batches are pending
+    ///   - `StoreRefusal` if the batch exceeds a quota
     ///   - ``ServerStorageError`` if the file cannot be written
     ///   - `CancellationError` after ``close()``
     public func store(_ batch: ActionLogBatch) async throws -> ActionLogStorage {
@@ -91,7 +91,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// contents may be removed.
     ///
     /// - Parameter account: The account that clients claimed in their batches.
-    /// - Throws: ``ServerStorageError``, `ActionLogSinkBusy` or `CancellationError`, as ``store(_:)`` does.
+    /// - Throws: ``ServerStorageError``, `StoreRefusal.busy` or `CancellationError`, as ``store(_:)`` does.
     public func erase(account: String) async throws { try await erase(.account(account)) }
 
     /// Removes the contents of an installation's records without an account, by the rules of ``erase(account:)``.
@@ -115,7 +115,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
 
     private func commit(
         _ change: ActionLogChange
-    ) async throws -> Result<ActionLogStorage, ActionLogQuotaExceeded> {
+    ) async throws -> Result<ActionLogStorage, StoreRefusal> {
         try await writer.commit(change, byteCount: change.byteCount)
     }
 
@@ -209,7 +209,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// Stores a batch within a transaction.
     private static func store(
         _ batch: ActionLogBatch, in database: Database, received: Int64, within room: inout ActionLogRoom
-    ) throws -> Result<ActionLogStorage, ActionLogQuotaExceeded> {
+    ) throws -> Result<ActionLogStorage, StoreRefusal> {
         let (installation, stream) = (batch.installation.data, batch.stream.data)
         guard let highest = try highest(of: batch, in: database) else {
             // The row of the stream is damaged, so its highest number is unknown. The client begins another stream;

@@ -80,7 +80,7 @@ public final class SQLiteChatStore: ChatStore {
 
     /// Stores a message with the next number of its conversation.
     ///
-    /// - Throws: `ActionLogSinkBusy` if too many requests are pending, ``ServerStorageError`` if the file cannot be
+    /// - Throws: `StoreRefusal.busy` if too many requests are pending, ``ServerStorageError`` if the file cannot be
     ///   written.
     public func append(
         _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int

@@ -126,7 +126,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
             fingerprint: fingerprint, now: now.milliseconds, lease: IdempotencyLease.milliseconds(lease))
         switch try await perform(Request(key: key, token: token, change: change), byteCount: 256) {
         case .claim(let claim): return claim
-        case .full, .done: throw IdempotencyStoreFull()
+        case .full, .done: throw StoreRefusal.full()
         }
     }
 
@@ -159,11 +159,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
     }
 
     private func perform(_ request: Request, byteCount: Int) async throws -> Result {
-        do {
-            return try await writer.commit(request, byteCount: byteCount)
-        } catch is ActionLogSinkBusy {
-            throw IdempotencyStoreFull()
-        }
+        try await writer.commit(request, byteCount: byteCount)
     }
 
     private static func perform(

@@ -21,9 +21,9 @@ public struct SignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
         .hmacSHA256, .ed25519, .ecdsaP256SHA256, .ecdsaP384SHA384, .rsaPSSSHA512, .rsaPKCS1SHA256,
     ]
 
-    /// A ``SaltedDigest`` with SHA-256. It is not an algorithm of HTTP Message Signatures.
+    /// A salted digest with SHA-256. It is not an algorithm of HTTP Message Signatures.
     public static let saltedSHA256 = SignatureAlgorithm(known: "runway-digest-sha-256")
-    /// A ``SaltedDigest`` with MD5, for backends that support no other algorithm. MD5 is broken for collisions: prefer
+    /// A salted digest with MD5, for backends that support no other algorithm. MD5 is broken for collisions: prefer
     /// ``saltedSHA256``.
     public static let saltedMD5 = SignatureAlgorithm(known: "runway-digest-md5")
 

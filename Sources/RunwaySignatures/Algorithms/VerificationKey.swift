@@ -30,7 +30,7 @@ public struct VerificationKey: Sendable {
         return VerificationKey(.hmacSHA256, .hmac(secret))
     }
 
-    /// Returns a key for a ``SaltedDigest`` with a shared secret. Throws a ``SignatureError`` if the secret has fewer
+    /// Returns a key for salted digests with a shared secret. Throws a ``SignatureError`` if the secret has fewer
     /// than 16 bytes.
     ///
     /// - Parameters:

@@ -8,7 +8,7 @@ public import HTTPTypes
 /// with the query.
 public struct SignatureContext: Sendable {
     /// The message that is signed.
-    public enum Message: Sendable {
+    package enum Message: Sendable {
         /// A request is signed.
         case request(HTTPRequest)
         /// A response to the associated request is signed.
@@ -16,7 +16,7 @@ public struct SignatureContext: Sendable {
     }
 
     /// The message that is signed.
-    public let message: Message
+    package let message: Message
     /// The trailer section of the signed message; `nil` if it has no trailer section, or it was not received yet.
     public var trailerFields: HTTPFields?
     /// The trailer section of the request that belongs to a signed response; `nil` if the request has none.

@@ -9,20 +9,20 @@ import RunwayFormats
 /// let claims = try DPoPClaims(request, token: token, at: now)
 /// request.headerFields[.dpop] = try await claims.proof(by: key, publicKey: point)
 /// ```
-public struct DPoPClaims: Sendable, Hashable {
+package struct DPoPClaims: Sendable, Hashable {
     /// The `jti` claim: a value unique to the proof.
-    public var id: String
+    package var id: String
     /// The `htm` claim: the method of the request.
-    public var method: String
+    package var method: String
     /// The `htu` claim: the target URI of the request, without query and fragment.
-    public var target: String
+    package var target: String
     /// The `iat` claim: the time when the proof was created.
-    public var issued: UnixTime
+    package var issued: UnixTime
     /// The `ath` claim: the SHA-256 of the access token in base64url; `nil` if the request has no access token, such as
     /// a token request.
-    public var tokenHash: String?
+    package var tokenHash: String?
     /// The `nonce` claim: the latest nonce of the server; `nil` if the server has sent no nonce.
-    public var nonce: String?
+    package var nonce: String?
 
     /// Creates the claims for a request, with a random `jti` of 128 bits. Throws a ``SignatureError`` if the request
     /// has no scheme, authority or path.
@@ -32,7 +32,7 @@ public struct DPoPClaims: Sendable, Hashable {
     ///   - token: The access token of the request, or `nil`.
     ///   - nonce: The latest nonce of the server, or `nil`.
     ///   - now: The time of the proof.
-    public init(
+    package init(
         _ request: HTTPRequest, token: String? = nil, nonce: String? = nil, at now: UnixTime
     ) throws(SignatureError) {
         guard let scheme = request.scheme, let authority = request.authority, let path = request.path else {
@@ -57,7 +57,7 @@ public struct DPoPClaims: Sendable, Hashable {
     /// - Parameters:
     ///   - signer: Signs with the private key.
     ///   - publicKey: The public key: an uncompressed P-256 point of 65 bytes.
-    public func proof(by signer: any MessageSigner, publicKey: [UInt8]) async throws -> String {
+    package func proof(by signer: any MessageSigner, publicKey: [UInt8]) async throws -> String {
         let key = PublicKeyJWK(point: publicKey)
         guard signer.algorithm == .ecdsaP256SHA256, publicKey.count == 65, key.key != nil else {
             throw SignatureError(.invalidKey, "the key of the proof")

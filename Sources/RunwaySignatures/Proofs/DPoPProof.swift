@@ -13,7 +13,7 @@ public import HTTPTypes
 /// ``NonceStore``.
 public struct DPoPProof: Sendable, Hashable {
     /// The verified claims of the proof.
-    public let claims: DPoPClaims
+    package let claims: DPoPClaims
     /// The thumbprint of the key (RFC 7638). A token that the server issues is bound to it in the `jkt` member of `cnf`
     /// (§6.1).
     public let keyThumbprint: String
@@ -38,15 +38,15 @@ public struct DPoPProof: Sendable, Hashable {
         at now: UnixTime
     ) throws(DPoPRefusal) {
         let proofs = request.headerFields[values: .dpop]
-        guard let text = proofs.first, proofs.count == 1 else { throw DPoPRefusal(.malformed) }
+        guard let text = proofs.first, proofs.count == 1 else { throw .malformed }
         let token = (token.map(DPoPClaims.hash), thumbprint)
         (claims, keyThumbprint) = try Self.read(text)
-        guard claims.method == request.method.rawValue else { throw DPoPRefusal(.otherRequest) }
+        guard claims.method == request.method.rawValue else { throw .otherRequest }
         guard let scheme = request.scheme, let authority = request.authority,
             let own = DPoPTarget("\(scheme)://\(authority)\(request.path ?? "")"), own == DPoPTarget(claims.target)
-        else { throw DPoPRefusal(.otherRequest) }
-        guard claims.tokenHash == token.0 else { throw DPoPRefusal(.otherToken) }
-        guard token.1 == nil || token.1 == keyThumbprint else { throw DPoPRefusal(.otherKey) }
+        else { throw .otherRequest }
+        guard claims.tokenHash == token.0 else { throw .otherToken }
+        guard token.1 == nil || token.1 == keyThumbprint else { throw .otherKey }
         let issued = try rules.issued(claims, at: now)
         replay = Nonce(
             value: claims.id, keyID: keyThumbprint, created: issued - rules.clockTolerance,
@@ -61,16 +61,16 @@ public struct DPoPProof: Sendable, Hashable {
             let signature = Base64.decodedForURL(parts[2]), signature.count == 64,
             let head = try? JSONDecoder().decode(Header.self, from: Data(header)),
             let content = try? JSONDecoder().decode(DPoPClaims.Payload.self, from: Data(payload))
-        else { throw DPoPRefusal(.malformed) }
+        else { throw .malformed }
         // Refuses a proof that contains a private key or requires an extension (`crit`).
         guard head.typ == "dpop+jwt", head.alg == "ES256", head.jwk.d == nil, head.crit == nil, !content.jti.isEmpty,
             content.iat.isFinite, abs(content.iat) < 1e15
-        else { throw DPoPRefusal(.malformed) }
+        else { throw .malformed }
         var jwk = PublicKeyJWK(point: [])
         (jwk.crv, jwk.kty, jwk.x, jwk.y) = (head.jwk.crv, head.jwk.kty, head.jwk.x, head.jwk.y)
-        guard let key = jwk.key else { throw DPoPRefusal(.malformed) }
+        guard let key = jwk.key else { throw .malformed }
         let signed = Array(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
-        guard VerificationKey.p256(key).isValid(signature, of: signed) else { throw DPoPRefusal(.invalid) }
+        guard VerificationKey.p256(key).isValid(signature, of: signed) else { throw .invalid }
         let claims = DPoPClaims(
             id: content.jti, method: content.htm, target: content.htu,
             issued: UnixTime(seconds: Int64(content.iat.rounded(.down))), tokenHash: content.ath, nonce: content.nonce)
@@ -93,36 +93,28 @@ public struct DPoPProof: Sendable, Hashable {
     }
 }
 
-/// The reason why a proof is refused.
+/// The reason why a proof is refused. Later versions may add reasons.
 public struct DPoPRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of a refusal. Later versions may add reasons.
-    public struct Reason: Sendable, Hashable {
-        let text: String
+    private let text: String
 
-        /// The request has no proof or several proofs, or its proof does not use `ES256` or contains no public key.
-        public static let malformed = Reason(text: "there is not one well-formed proof")
-        /// The signature is not by the key in the proof.
-        public static let invalid = Reason(text: "the signature is not valid")
-        /// The method or target URI in the proof differs from the request.
-        public static let otherRequest = Reason(text: "it is for another request")
-        /// The proof is for another access token, or has no token hash.
-        public static let otherToken = Reason(text: "it is for another access token")
-        /// The access token is bound to another key.
-        public static let otherKey = Reason(text: "the token is bound to another key")
-        /// The creation time of the proof is too old, or in the future.
-        public static let outsideWindow = Reason(text: "it was not made in time")
-        /// The proof has no recent nonce of the server. The response must have the error `use_dpop_nonce` and a new
-        /// nonce (§8).
-        public static let needsNonce = Reason(text: "it has no fresh nonce of the server")
-    }
-
-    /// The reason why the proof is refused.
-    public let reason: Reason
-
-    init(_ reason: Reason) { self.reason = reason }
+    /// The request has no proof or several proofs, or its proof does not use `ES256` or contains no public key.
+    public static let malformed = DPoPRefusal(text: "there is not one well-formed proof")
+    /// The signature is not by the key in the proof.
+    public static let invalid = DPoPRefusal(text: "the signature is not valid")
+    /// The method or target URI in the proof differs from the request.
+    public static let otherRequest = DPoPRefusal(text: "it is for another request")
+    /// The proof is for another access token, or has no token hash.
+    public static let otherToken = DPoPRefusal(text: "it is for another access token")
+    /// The access token is bound to another key.
+    public static let otherKey = DPoPRefusal(text: "the token is bound to another key")
+    /// The creation time of the proof is too old, or in the future.
+    public static let outsideWindow = DPoPRefusal(text: "it was not made in time")
+    /// The proof has no recent nonce of the server. The response must have the error `use_dpop_nonce` and a new
+    /// nonce (§8).
+    public static let needsNonce = DPoPRefusal(text: "it has no fresh nonce of the server")
 
     /// The error code for the response (§5, §7.1, §8).
-    public var code: String { reason == .needsNonce ? "use_dpop_nonce" : "invalid_dpop_proof" }
+    public var code: String { self == .needsNonce ? "use_dpop_nonce" : "invalid_dpop_proof" }
     /// The refusal in one sentence, without any part of the proof, for logs.
-    public var description: String { "the proof is refused: \(reason.text)" }
+    public var description: String { "the proof is refused: \(text)" }
 }

@@ -20,13 +20,13 @@ public struct DPoPRules: Sendable {
     func issued(_ claims: DPoPClaims, at now: UnixTime) throws(DPoPRefusal) -> UnixTime {
         guard let nonces else {
             guard claims.issued <= now + clockTolerance, now <= claims.issued + maximumAge else {
-                throw DPoPRefusal(.outsideWindow)
+                throw .outsideWindow
             }
             return claims.issued
         }
         guard let time = claims.nonce.flatMap({ nonces.time(of: $0, for: Self.purpose) }), time <= now,
             now <= time + maximumAge
-        else { throw DPoPRefusal(.needsNonce) }
+        else { throw .needsNonce }
         return time + clockTolerance
     }
 

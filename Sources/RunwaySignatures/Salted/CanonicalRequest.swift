@@ -1,10 +1,10 @@
 import Crypto
-public import HTTPTypes
+package import HTTPTypes
 
 /// The canonical lines of a request, which a salted digest covers and to which a sealed key is bound.
 ///
 /// They do not contain the host, which backends for this format seldom know. `docs/formats.md` defines the bytes.
-public struct CanonicalRequest: Sendable, Hashable {
+package struct CanonicalRequest: Sendable, Hashable {
     /// The lines, joined by LF.
     package let bytes: [UInt8]
     let time: UnixTime
@@ -19,7 +19,7 @@ public struct CanonicalRequest: Sendable, Hashable {
     ///     `application/x-www-form-urlencoded`, both the bytes and the parameters of the body are covered.
     ///   - time: The time when the digest is made.
     ///   - nonce: 16 random bytes.
-    public init(_ request: HTTPRequest, body: [UInt8], time: UnixTime, nonce: [UInt8]) throws(SignatureError) {
+    package init(_ request: HTTPRequest, body: [UInt8], time: UnixTime, nonce: [UInt8]) throws(SignatureError) {
         precondition(nonce.count == 16, "The nonce of a salted digest has 16 bytes")
         let target = RequestTarget(request)
         guard let path = target.path, let query = target.query else { throw SignatureError(.missing, "the path") }

@@ -11,23 +11,23 @@ import RunwayFormats
 /// let lines = try CanonicalRequest(request, body: body, time: now, nonce: nonce)
 /// request.headerFields[.runwayDigest] = try await SaltedDigest(lines, keyID: "partner-3", by: key).fieldValue
 /// ```
-public struct SaltedDigest: Sendable, Hashable {
+package struct SaltedDigest: Sendable, Hashable {
     /// The identifier of the shared secret.
-    public let keyID: String
+    package let keyID: String
     /// The algorithm that the sender claims: ``SignatureAlgorithm/saltedSHA256`` or ``SignatureAlgorithm/saltedMD5``.
-    public let algorithm: SignatureAlgorithm
+    package let algorithm: SignatureAlgorithm
     /// The time when the digest was made.
-    public let time: UnixTime
+    package let time: UnixTime
     /// The nonce of 16 bytes in base64url.
-    public let nonce: String
+    package let nonce: String
     /// The bytes of the digest.
-    public let signature: [UInt8]
+    package let signature: [UInt8]
 
     private static let names: [String: SignatureAlgorithm] = ["sha-256": .saltedSHA256, "md5": .saltedMD5]
 
     /// Makes a digest. Throws a ``SignatureError`` if the key is not for salted digests, or its identifier has
     /// characters other than letters, digits and `-._~:@/+`. Throws the errors of the signer.
-    public init(_ request: CanonicalRequest, keyID: String, by signer: some MessageSigner) async throws {
+    package init(_ request: CanonicalRequest, keyID: String, by signer: some MessageSigner) async throws {
         guard Self.names.values.contains(signer.algorithm) else { throw SignatureError(.invalidKey, "the secret") }
         guard Self.isKeyID(keyID[...]) else { throw SignatureError(.invalidValue, "key") }
         (self.keyID, algorithm, time, nonce) = (keyID, signer.algorithm, request.time, request.nonce)
@@ -35,7 +35,7 @@ public struct SaltedDigest: Sendable, Hashable {
     }
 
     /// Parses the `Runway-Digest` field. Throws a ``SignatureError`` if it is absent or malformed.
-    public init(_ fields: HTTPFields) throws(SignatureError) {
+    package init(_ fields: HTTPFields) throws(SignatureError) {
         let field = "runway-digest"
         let pairs = try FieldPairs(
             fields[values: .runwayDigest], names: ["v", "key", "alg", "ts", "nonce", "sig"], field: field)
@@ -48,7 +48,7 @@ public struct SaltedDigest: Sendable, Hashable {
     }
 
     /// The value of the `Runway-Digest` field.
-    public var fieldValue: String {
+    package var fieldValue: String {
         let name = algorithm == .saltedMD5 ? "md5" : "sha-256"
         let digits = String(decoding: Hex.encoded(signature), as: UTF8.self)
         return "v=1, key=\(keyID), alg=\(name), ts=\(time.seconds), nonce=\(nonce), sig=\(digits)"
@@ -56,14 +56,14 @@ public struct SaltedDigest: Sendable, Hashable {
 
     /// Returns the canonical lines of a received request, with the time and nonce of this digest. Throws a
     /// ``SignatureError`` if the request has no path, or the lines cannot be formed.
-    public func canonicalRequest(of request: HTTPRequest, body: [UInt8]) throws(SignatureError) -> CanonicalRequest {
+    package func canonicalRequest(of request: HTTPRequest, body: [UInt8]) throws(SignatureError) -> CanonicalRequest {
         guard let bytes = Base64.decodedForURL(nonce) else { throw SignatureError(.invalidValue, "nonce") }
         return try CanonicalRequest(request, body: body, time: time, nonce: bytes)
     }
 
     /// Returns whether the digest is valid for these lines and the key. The key's algorithm must be the one that the
     /// digest claims.
-    public func isValid(of request: CanonicalRequest, by key: VerificationKey) -> Bool {
+    package func isValid(of request: CanonicalRequest, by key: VerificationKey) -> Bool {
         key.isValid(signature, of: request.bytes) && key.algorithm == algorithm
     }
 

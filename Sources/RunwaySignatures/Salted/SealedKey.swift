@@ -1,6 +1,6 @@
-public import Crypto
+package import Crypto
 import Foundation
-public import HTTPTypes
+package import HTTPTypes
 
 /// The identifier and secret of a registered caller, encrypted for the server by HPKE (RFC 9180, base mode).
 ///
@@ -15,27 +15,27 @@ public import HTTPTypes
 /// guard let record = keys.record(forKeyID: digest.keyID), record.isActive(at: now) else { throw UnknownCaller() }
 /// try SealedKey(request.headerFields).verify(digest, of: lines, by: record.key, openedWith: serverKey)
 /// ```
-public struct SealedKey: Sendable, Hashable {
+package struct SealedKey: Sendable, Hashable {
     /// The identifier of the server's key.
-    public let serverKeyID: String
+    package let serverKeyID: String
     let encapsulatedKey: [UInt8]
     let box: [UInt8]
 
     /// The identifier and the secret of a caller. Its description contains only the identifier.
-    public struct Caller: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package struct Caller: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
         /// The caller's identifier, which is the key identifier in the caller's digests.
-        public let id: String
+        package let id: String
         package let secret: SymmetricKey
 
         /// Creates a caller from an identifier and a shared secret.
-        public init(id: String, secret: SymmetricKey) { (self.id, self.secret) = (id, secret) }
+        package init(id: String, secret: SymmetricKey) { (self.id, self.secret) = (id, secret) }
 
         /// A text with the identifier and without the secret.
-        public var description: String { "Caller(\(id))" }
+        package var description: String { "Caller(\(id))" }
         /// The same as `description`.
-        public var debugDescription: String { description }
+        package var debugDescription: String { description }
         /// A mirror without the secret.
-        public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+        package var customMirror: Mirror { Mirror(self, children: ["id": id]) }
     }
 
     private static let suite = HPKE.Ciphersuite(kem: .Curve25519_HKDF_SHA256, kdf: .HKDF_SHA256, aead: .chaChaPoly)
@@ -45,7 +45,7 @@ public struct SealedKey: Sendable, Hashable {
     ///
     /// Throws a ``SignatureError`` if an identifier has characters that the field does not permit, and the errors of
     /// swift-crypto.
-    public init(
+    package init(
         _ caller: Caller, to serverKey: Curve25519.KeyAgreement.PublicKey, serverKeyID: String,
         for request: CanonicalRequest
     ) throws {
@@ -58,7 +58,7 @@ public struct SealedKey: Sendable, Hashable {
     }
 
     /// Parses the `Runway-Sealed-Key` field. Throws a ``SignatureError`` if it is absent or malformed.
-    public init(_ fields: HTTPFields) throws(SignatureError) {
+    package init(_ fields: HTTPFields) throws(SignatureError) {
         let field = "runway-sealed-key"
         let pairs = try FieldPairs(fields[values: .runwaySealedKey], names: ["v", "to", "enc", "box"], field: field)
         guard Self.isID(String(pairs["to"])), let key = Base64.decodedForURL(pairs["enc"]), key.count == 32,
@@ -68,7 +68,7 @@ public struct SealedKey: Sendable, Hashable {
     }
 
     /// The value of the `Runway-Sealed-Key` field.
-    public var fieldValue: String {
+    package var fieldValue: String {
         "v=1, to=\(serverKeyID), enc=\(Base64.encodedForURL(encapsulatedKey)), box=\(Base64.encodedForURL(box))"
     }
 
@@ -92,7 +92,7 @@ public struct SealedKey: Sendable, Hashable {
     ///   - request: The canonical lines of the request, with the time and the nonce of the digest.
     ///   - key: The key registered under ``SaltedDigest/keyID``.
     ///   - serverKey: The server's key with the identifier ``serverKeyID``.
-    public func verify(
+    package func verify(
         _ digest: SaltedDigest, of request: CanonicalRequest, by key: VerificationKey,
         openedWith serverKey: Curve25519.KeyAgreement.PrivateKey
     ) throws(SignatureError) {

@@ -1,4 +1,4 @@
-import Crypto
+public import Crypto
 public import RunwaySignatures
 
 /// A key that signs requests, with its identifier. Its description contains only the identifier.
@@ -35,14 +35,15 @@ public struct RequestKey: Sendable {
     /// bytes.
     ///
     /// - Parameters:
-    ///   - caller: The identifier and the secret of the registered caller.
+    ///   - id: The identifier of the registered caller.
+    ///   - secret: The secret of the registered caller.
     ///   - algorithm: `SignatureAlgorithm.saltedSHA256`, the default, or `saltedMD5`.
     public init(
-        _ caller: SealedKey.Caller, by algorithm: SignatureAlgorithm = .saltedSHA256
+        id: String, secret: SymmetricKey, by algorithm: SignatureAlgorithm = .saltedSHA256
     ) throws(SignatureError) {
-        id = caller.id
-        signer = try SigningKey.salted(caller.secret, by: algorithm)
-        self.caller = caller
+        self.id = id
+        signer = try SigningKey.salted(secret, by: algorithm)
+        caller = SealedKey.Caller(id: id, secret: secret)
         publicKey = nil
         signsAtOnce = true
     }

@@ -197,7 +197,7 @@ struct SQLiteActionLogSinkTests {
                     do {
                         _ = try await sink.store(.init(1, stream: UUID(), [UUID()]))
                         return true
-                    } catch is ActionLogSinkBusy {
+                    } catch let error as StoreRefusal where error == .busy {
                         return false
                     }
                 }

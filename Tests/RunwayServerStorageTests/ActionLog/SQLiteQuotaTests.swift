@@ -33,12 +33,12 @@ struct SQLiteQuotaTests {
 
     private func quota(
         _ sink: SQLiteActionLogSink, _ batch: ActionLogBatch
-    ) async throws -> ActionLogQuotaExceeded.Quota? {
+    ) async throws -> StoreRefusal.Kind? {
         do {
             _ = try await sink.store(batch)
             return nil
-        } catch let error as ActionLogQuotaExceeded {
-            return error.quota
+        } catch let error as StoreRefusal {
+            return error.kind
         }
     }
 
@@ -50,7 +50,7 @@ struct SQLiteQuotaTests {
 
     @Test func anInstallationHasABoundAcrossRestarts() async throws {
         let installation = UUID()
-        for expected in [nil, nil, .installation, .installation] as [ActionLogQuotaExceeded.Quota?] {
+        for expected in [nil, nil, .installation, .installation] as [StoreRefusal.Kind?] {
             let sink = try open(installation: 25_000)
             #expect(try await quota(sink, batch(of: installation)) == expected)
             #expect(try await quota(sink, batch()) == nil)
@@ -74,7 +74,7 @@ struct SQLiteQuotaTests {
         var count = 0
         while try await quota(sink, batch(account: "ada", from: "\(count)")) == nil { count += 1 }
         #expect((60...100).contains(count))
-        #expect(try await quota(sink, batch(from: "z")) == .log)
+        #expect(try await quota(sink, batch(from: "z")) == .full)
         try await sink.erase(account: "ada")
         // Pages of removed contents are free.
         #expect(try await quota(sink, batch(from: "z")) == nil)
@@ -207,7 +207,7 @@ struct SQLiteQuotaTests {
                         let name = isDamaged ? "damaged" : "opened"
                         _ = try await sink.store(.init(1, stream: UUID(), [UUID()], named: name))
                         return (isDamaged, .stored)
-                    } catch is ActionLogSinkBusy {
+                    } catch let error as StoreRefusal where error == .busy {
                         return (isDamaged, .busy)
                     } catch let error as ServerStorageError where error.kind == .corrupted {
                         return (isDamaged, .damaged)

@@ -128,7 +128,7 @@ struct IdempotencyStoreTests {
         #expect(try await claim(store, "in flight") == .claimed)
         #expect(try await claim(store, "new") == .claimed)
         // Nothing else makes room.
-        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "newer") }
+        await #expect(throws: StoreRefusal.full()) { try await claim(store, "newer") }
         #expect(try await claim(store, "in flight") == .inFlight(until: start + 60))
         guard case .completed = try await claim(store, "done") else {
             Issue.record("The response is not there.")
@@ -163,7 +163,7 @@ struct IdempotencyStoreTests {
         _ = try await store.complete(
             IdempotencyKey(principal: "ada", text: "a"), token: token, with: response, until: start + 100)
         #expect(try await claim(store, "b") == .claimed)
-        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "c") }
+        await #expect(throws: StoreRefusal.full()) { try await claim(store, "c") }
         #expect(try await claim(store, "a") == .completed(response))
         #expect(try await claim(store, "c", after: 100) == .claimed)
     }
@@ -172,7 +172,7 @@ struct IdempotencyStoreTests {
     func principalFillsItsShareAlone(_ kind: Kind) async throws {
         let store = try store(kind, upTo: 10, share: 0.3)
         for text in ["a", "b", "c"] { try await execute(text, by: "ada", store) }
-        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "d") }
+        await #expect(throws: StoreRefusal.full()) { try await claim(store, "d") }
         for text in ["a", "b"] { try await execute(text, by: "bob", store) }
         // What it has is replayed, and makes room when it expires.
         guard case .completed = try await claim(store, "a") else {
@@ -200,9 +200,9 @@ struct IdempotencyStoreTests {
         let store = try store(kind, bytes: kind == .memory ? 10_000 : 30_000, share: 0.5)
         try await execute("a", by: "ada", store, byteCount: 4000)
         try await execute("b", by: "ada", store, byteCount: 4000)
-        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "c") }
+        await #expect(throws: StoreRefusal.full()) { try await claim(store, "c") }
         try await execute("a", by: "bob", store, byteCount: 4000)
-        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "a", by: "eve") }
+        await #expect(throws: StoreRefusal.full()) { try await claim(store, "a", by: "eve") }
         #expect(try await claim(store, "c", after: 1000) == .claimed)
     }
 
@@ -212,15 +212,15 @@ struct IdempotencyStoreTests {
         #expect(try await claim(store, "a", token: token) == .claimed)
         _ = try await store.complete(
             IdempotencyKey(principal: "ada", text: "a"), token: token, with: response, until: start + 100)
-        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "b", after: 99.5) }
-        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "b", after: 100.25) }
+        await #expect(throws: StoreRefusal.full()) { try await claim(store, "b", after: 99.5) }
+        await #expect(throws: StoreRefusal.full()) { try await claim(store, "b", after: 100.25) }
         #expect(try await claim(store, "b", after: 100.5) == .claimed)
     }
 
     @Test func abandonedClaimsAreRemovedInTheEnd() async throws {
         let store = try store(.sqlite, upTo: 2)
         for text in ["a", "b"] { #expect(try await claim(store, text) == .claimed) }
-        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "c", after: 86_459) }
+        await #expect(throws: StoreRefusal.full()) { try await claim(store, "c", after: 86_459) }
         #expect(try await claim(store, "a", print: 2, after: 86_459) == .mismatch)
         #expect(try await claim(store, "c", after: 86_461) == .claimed)
     }
@@ -287,7 +287,7 @@ struct IdempotencyStoreTests {
         let store = try SQLiteIdempotencyStore(at: folder.file, maximumCount: 3, shareOfPrincipal: 1)
         #expect(try await claim(store, "a") == .completed(response))
         #expect(try await claim(store, "c") == .claimed)
-        await #expect(throws: IdempotencyStoreFull.self) { try await claim(store, "d") }
+        await #expect(throws: StoreRefusal.full()) { try await claim(store, "d") }
         try await store.close()
     }
 

@@ -50,12 +50,12 @@ struct ActionLogQuotaTests {
         (0..<100).filter { _ in (try? sink.store(batch(from: source))) != nil }.count
     }
 
-    private func quota(_ sink: MemoryActionLogSink, _ batch: Batch) -> ActionLogQuotaExceeded.Quota? {
+    private func quota(_ sink: MemoryActionLogSink, _ batch: Batch) -> StoreRefusal.Kind? {
         do {
             _ = try sink.store(batch)
             return nil
         } catch {
-            return error.quota
+            return error.kind
         }
     }
 
@@ -73,7 +73,7 @@ struct ActionLogQuotaTests {
         let sink = sink(100_000, share: 0.1)
         #expect(quota(sink, batch(20_000, from: "a")) == nil)
         #expect(quota(sink, batch(from: "a")) == .source)
-        #expect(quota(sink, batch(90_000, from: "b")) == .log)
+        #expect(quota(sink, batch(90_000, from: "b")) == .full)
         calendar.advance(by: 24 * 3600)
         #expect(quota(sink, batch(20_000, from: "a")) == nil)
     }
@@ -84,7 +84,7 @@ struct ActionLogQuotaTests {
         #expect(try sink.store(repeated) == .stored(duplicates: []))
         repeated.stream = UUID()
         #expect(try sink.store(repeated) == .stored(duplicates: Set(repeated.records.map(\.id))))
-        #expect(quota(sink, batch()) == .log)
+        #expect(quota(sink, batch()) == .full)
     }
 
     @Test func clientsOfUnknownSourceAreOneSource() {
@@ -124,7 +124,7 @@ struct ActionLogQuotaTests {
     @Test func aFullLogRefusesEverybody() {
         let sink = sink(2500)
         #expect(quota(sink, batch(from: "a")) == nil && quota(sink, batch(from: "b")) == nil)
-        #expect(quota(sink, batch(from: "c")) == .log)
+        #expect(quota(sink, batch(from: "c")) == .full)
     }
 
     @Test func idsOfErasedRecordsCount() {
@@ -148,7 +148,7 @@ struct ActionLogQuotaTests {
         let sink = sink(1500)
         let first = batch()
         #expect(try sink.store(first) == .stored(duplicates: []))
-        #expect(quota(sink, batch()) == .log)
+        #expect(quota(sink, batch()) == .full)
         #expect(try sink.store(first) == .known)
     }
 

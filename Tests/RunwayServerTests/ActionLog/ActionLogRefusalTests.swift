@@ -53,12 +53,12 @@ struct ActionLogRefusalTests {
 
         var error: (any Error)? {
             switch self {
-            case .busy: ActionLogSinkBusy()
-            case .installation: ActionLogQuotaExceeded(.installation)
-            case .source: ActionLogQuotaExceeded(.source, retryAfter: .seconds(7))
-            case .full: ActionLogQuotaExceeded(.log)
+            case .busy: StoreRefusal.busy
+            case .installation: StoreRefusal.installation()
+            case .source: StoreRefusal.source(retryAfter: .seconds(7))
+            case .full: StoreRefusal.full()
             case .failing: CocoaError(.fileNoSuchFile)
-            case .rejected: ActionLogBatchRejected()
+            case .rejected: StoreRefusal.rejected
             default: nil
             }
         }

@@ -36,7 +36,7 @@ struct AppAttestationTests {
             try await attestation.verify(evidence, of: statement, at: time)
             return true
         } catch {
-            #expect(error as? EnrolmentRefusal == EnrolmentRefusal(.attestation))
+            #expect(error as? EnrolmentRefusal == .attestation)
             return false
         }
     }

@@ -21,7 +21,7 @@ private func store(_ body: RequestBody) async throws -> HTTPResponse.Status { .c
 private func account(of request: Request) async throws -> String { throw HTTPError(.unauthorized) }
 
 private func receiveUploads() {
-    let router = Router(context: UploadRequestContext.self)
+    let router = Router(context: BasicSignedRequestContext.self)
     router.put("films/{id}") { request, context in try await store(request.body) }
     let uploads = UploadRouter(router, folder: "/var/lib/app/uploads") { request, context in
         .account(try await account(of: request))

@@ -258,9 +258,9 @@ struct StageAndMiddlewareTests {
             rules.digests?.serverKeys = ["server-1": serverKey]
             rules.digests?.requiresSealedKey = isSealed
         } _: { server in
-            let caller = SealedKey.Caller(id: "partner-3", secret: SignedServer.secret)
             let way: SigningWay = isSealed ? .sealedKey(to: serverKey.publicKey, id: "server-1") : .saltedDigest
-            let network = try layer(server, SigningPolicy(way), RequestKey(caller))
+            let key = try RequestKey(id: "partner-3", secret: SignedServer.secret)
+            let network = try layer(server, SigningPolicy(way), key)
             #expect(try await network.call(Echo(path: "echo/a%2Fb")).text?.hasPrefix("partner-3 partner ") == true)
             #expect(try await network.call(Mirror(bytes: [1, 2])).bytes == [1, 2])
             #expect(server.handled.value == 2)

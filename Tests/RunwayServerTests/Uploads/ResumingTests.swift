@@ -189,7 +189,8 @@ struct ResumingTests {
         let digest = try folder.writeFile(byteCount: Self.byteCount)
         let gate = ScriptedGate()
         let isFirst = Mutex(true)
-        let owner: @Sendable (Hummingbird.Request, UploadRequestContext) async throws -> UploadOwner = { request, _ in
+        let owner: @Sendable (Hummingbird.Request, BasicSignedRequestContext) async throws -> UploadOwner = {
+            request, _ in
             let isHeld =
                 request.method == .head
                 && isFirst.withLock { isFirst in

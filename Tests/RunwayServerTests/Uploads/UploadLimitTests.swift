@@ -121,7 +121,7 @@ struct UploadLimitTests {
     }
 
     @Test func uploadOfAnotherOwnerDoesNotExist() async throws {
-        let owner: @Sendable (Request, UploadRequestContext) async throws -> UploadOwner = { request, _ in
+        let owner: @Sendable (Request, BasicSignedRequestContext) async throws -> UploadOwner = { request, _ in
             guard let user = request.headers[.authorization] else { throw HTTPError(.unauthorized) }
             // Two accounts that are one text for `String`.
             return .account(["composed": "\u{E9}", "decomposed": "e\u{301}"][user] ?? user)

@@ -77,13 +77,15 @@ final class UploadApp: Sendable {
     static func run(
         in folder: UploadFolder, limits: UploadLimits = .standard, now: @escaping @Sendable () -> Date = { Date() },
         clock: ManualClock = ManualClock(),
-        source: (@Sendable (Request, UploadRequestContext) -> String?)? = { _, _ in nil },
+        source: (@Sendable (Request, BasicSignedRequestContext) -> String?)? = { _, _ in nil },
         storing fields: Set<HTTPField.Name> = [],
-        owner: @escaping @Sendable (Request, UploadRequestContext) async throws -> UploadOwner = { _, _ in .bearer },
+        owner: @escaping @Sendable (Request, BasicSignedRequestContext) async throws -> UploadOwner = { _, _ in
+            .bearer
+        },
         _ body: @escaping @Sendable (UploadApp) async throws -> Void
     ) async throws {
         let handled = HandledUploads()
-        let router = Router(context: UploadRequestContext.self)
+        let router = Router(context: BasicSignedRequestContext.self)
         router.on("films/{id}", method: .put) { request, _ in try await handled.respond(to: request) }
         router.on("films/{id}", method: .post) { request, _ in try await handled.respond(to: request) }
         let (ports, continuation) = AsyncStream<Int>.makeStream()

@@ -15,11 +15,12 @@ struct UploadShareTests {
         "Upload-Draft-Interop-Version: 8", "Content-Type: application/partial-upload", "Upload-Complete: ?1",
     ]
     /// The account and the source of a request are what it says.
-    private static let owner: @Sendable (Request, UploadRequestContext) async throws -> UploadOwner = { request, _ in
+    private static let owner: @Sendable (Request, BasicSignedRequestContext) async throws -> UploadOwner = {
+        request, _ in
         guard let user = request.headers[.authorization] else { throw HTTPError(.unauthorized) }
         return .account(user)
     }
-    private static let source: @Sendable (Request, UploadRequestContext) -> String? = { request, _ in
+    private static let source: @Sendable (Request, BasicSignedRequestContext) -> String? = { request, _ in
         HTTPField.Name("X-Source").flatMap { request.headers[$0] }
     }
 

@@ -40,12 +40,12 @@ struct DPoPProofTests {
         _ request: HTTPRequest, token: String? = nil, boundTo thumbprint: String? = nil,
         by rules: DPoPRules = DPoPRules(),
         at time: UnixTime = now
-    ) -> DPoPRefusal.Reason? {
+    ) -> DPoPRefusal? {
         do throws(DPoPRefusal) {
             _ = try DPoPProof(of: request, token: token, boundTo: thumbprint, by: rules, at: time)
             return nil
         } catch {
-            return error.reason
+            return error
         }
     }
 
@@ -141,7 +141,7 @@ struct DPoPProofTests {
         let key = P256.Signing.PrivateKey()
         let point = Array(key.publicKey.x963Representation)
         var request = request(.put, "a.example", "/x?y=1")
-        func send(nonce: String?, at time: UnixTime) async throws -> DPoPRefusal.Reason? {
+        func send(nonce: String?, at time: UnixTime) async throws -> DPoPRefusal? {
             // The client's clock is a year off: the nonce has the server's.
             let claims = try DPoPClaims(request, token: "t", nonce: nonce, at: time + .seconds(31_536_000))
             request.headerFields[.dpop] = try await claims.proof(by: SigningKey.p256(key), publicKey: point)

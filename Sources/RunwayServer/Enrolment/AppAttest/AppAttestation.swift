@@ -53,14 +53,14 @@ public struct AppAttestation: DeviceAttestation {
     public func verify(_ evidence: DeviceEvidence, of statement: EnrolmentStatement, at now: UnixTime) async throws {
         let statementHash = Array(SHA256.hash(data: statement.bytes))
         guard let value = CBORValue(evidence.data.payload(of: evidence.format)) else {
-            throw EnrolmentRefusal(.attestation)
+            throw EnrolmentRefusal.attestation
         }
         switch evidence.format {
         case DeviceEvidence.appAttest: try await verifyAttestation(value, statementHash, statement.account, at: now)
         case DeviceEvidence.appAttestAssertion:
             let keyID = Base64.encodedForURL(evidence.data.prefix(32))
             try await verifyAssertion(value, by: keyID, statementHash, statement.account)
-        default: throw EnrolmentRefusal(.attestation)
+        default: throw EnrolmentRefusal.attestation
         }
     }
 
@@ -71,54 +71,54 @@ public struct AppAttestation: DeviceAttestation {
             let bytes = value["authData"]?.byteString, let data = AuthenticatorData(bytes, hasKey: true),
             let attested = data.attested, data.appHash == appHash, data.counter == 0,
             attested.environment == environment.identifier
-        else { throw EnrolmentRefusal(.attestation) }
+        else { throw EnrolmentRefusal.attestation }
         let leaf = try await verifiedLeaf(of: chain, at: now)
         let nonce = Array(SHA256.hash(data: bytes + statementHash))
         guard leaf.attestedNonce == nonce, let key = P256.Signing.PublicKey(leaf.publicKey) else {
-            throw EnrolmentRefusal(.attestation)
+            throw EnrolmentRefusal.attestation
         }
         let point = Array(key.x963Representation)
-        guard Array(SHA256.hash(data: point)) == attested.keyID else { throw EnrolmentRefusal(.attestation) }
+        guard Array(SHA256.hash(data: point)) == attested.keyID else { throw EnrolmentRefusal.attestation }
         let device = AttestedDevice(
             id: Base64.encodedForURL(attested.keyID), publicKey: point, account: account, counter: 0)
         let isNew: Bool
-        do { isNew = try await devices.insert(device) } catch { throw EnrolmentRefusal(.store) }
+        do { isNew = try await devices.insert(device) } catch { throw EnrolmentRefusal.store }
         // A second attestation has another key, so nothing proves that it comes from the known device.
-        guard isNew else { throw EnrolmentRefusal(.attestation) }
+        guard isNew else { throw EnrolmentRefusal.attestation }
     }
 
     private func verifyAssertion(
         _ value: CBORValue, by keyID: String, _ statementHash: [UInt8], _ account: String
     ) async throws(EnrolmentRefusal) {
         let known: AttestedDevice?
-        do { known = try await devices.device(keyID) } catch { throw EnrolmentRefusal(.store) }
+        do { known = try await devices.device(keyID) } catch { throw EnrolmentRefusal.store }
         let device = known ?? Self.decoy
         guard let key = try? P256.Signing.PublicKey(x963Representation: device.publicKey),
             let bytes = value["authenticatorData"]?.byteString, let data = AuthenticatorData(bytes, hasKey: false),
             let encoded = value["signature"]?.byteString,
             let signature = try? P256.Signing.ECDSASignature(derRepresentation: encoded), data.appHash == appHash
-        else { throw EnrolmentRefusal(.attestation) }
+        else { throw EnrolmentRefusal.attestation }
         // The nonce is the signed message; ECDSA hashes it again.
         let nonce = Array(SHA256.hash(data: bytes + statementHash))
         let isValid = key.isValidSignature(signature, for: nonce)
-        guard isValid, known != nil, device.account.isExactly(account) else { throw EnrolmentRefusal(.attestation) }
+        guard isValid, known != nil, device.account.isExactly(account) else { throw EnrolmentRefusal.attestation }
         let isRaised: Bool
-        do { isRaised = try await devices.raise(keyID, to: data.counter) } catch { throw EnrolmentRefusal(.store) }
-        guard isRaised else { throw EnrolmentRefusal(.attestation) }
+        do { isRaised = try await devices.raise(keyID, to: data.counter) } catch { throw EnrolmentRefusal.store }
+        guard isRaised else { throw EnrolmentRefusal.attestation }
     }
 
     /// Returns the leaf certificate if its chain leads to one of the roots.
     private func verifiedLeaf(of chain: [[UInt8]], at now: UnixTime) async throws(EnrolmentRefusal) -> Certificate {
         let certificates = chain.count <= 4 ? chain.compactMap { try? Certificate(derEncoded: $0) } : []
         guard certificates.count == chain.count, let leaf = certificates.first else {
-            throw EnrolmentRefusal(.attestation)
+            throw EnrolmentRefusal.attestation
         }
         var verifier = Verifier(rootCertificates: CertificateStore(roots)) {
             RFC5280Policy(fixedExpiryValidationTime: Date(timeIntervalSince1970: Double(now.seconds)))
         }
         let result = await verifier.validate(
             leaf: leaf, intermediates: CertificateStore(certificates.dropFirst()))
-        guard case .validCertificate = result else { throw EnrolmentRefusal(.attestation) }
+        guard case .validCertificate = result else { throw EnrolmentRefusal.attestation }
         return leaf
     }
 }
