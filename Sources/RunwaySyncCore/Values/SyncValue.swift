@@ -2,12 +2,16 @@
 ///
 /// A column that an operation does not name is absent, which is not the same as ``null``. Dates, calendar days and
 /// UUIDs are text or bytes, as their table stores them.
-package enum SyncValue: Hashable, Sendable {
+public enum SyncValue: Hashable, Sendable {
+    /// NULL in the database.
     case null
+    /// A whole number.
     case integer(Int64)
     /// A number other than NaN. Infinities are valid.
     case real(Double)
+    /// A text.
     case text(String)
+    /// Bytes.
     case bytes([UInt8])
 
     /// Whether the value may be written. NaN is invalid, since it does not equal itself (rule 2).

@@ -1,0 +1,120 @@
+public import Foundation
+public import RunwaySyncCore
+
+/// A transaction of a device that a store is about to commit, as a hook sees it.
+///
+/// The hook runs in the transaction of the database, so that its own writes are committed together with the rows, or
+/// not at all.
+public struct SyncCommit: Sendable, Hashable {
+    /// The space to which the transaction belongs.
+    public let space: UUID
+    /// The subject that made the changes; `nil` for a write of the server.
+    public let subject: String?
+    /// The id of the transaction.
+    public let id: UUID
+    /// The number of the transaction in the log of the space.
+    public let number: Int64
+    /// The changed rows, in the order of their tables and ids.
+    public let changes: [Change]
+
+    /// The decided change of one row.
+    public struct Change: Sendable, Hashable {
+        /// The table of the row.
+        public let table: String
+        /// The id of the row.
+        public let row: UUID
+        /// The values of the changed columns; `nil` if the row was deleted. Values that lost against a concurrent change
+        /// are left out.
+        public let values: [String: SyncValue]?
+    }
+
+    package init(_ entry: LogEntry, in space: Identifier, by subject: String?) {
+        (self.space, self.subject, number) = (UUID(space), subject, entry.number)
+        id = UUID(entry.transaction)
+        changes = entry.changes.map { change in
+            let values = change.columns.map { ($0.name, $0.value.value) }
+            return Change(
+                table: change.key.table, row: UUID(change.key.id),
+                values: change.life % 2 == 1 ? Dictionary(values) { $1 } : nil)
+        }
+    }
+}
+
+/// The error by which a hook refuses a transaction. The device shows the reason to its user.
+public struct SyncRefusal: Error, Hashable, Sendable {
+    /// The reason, in one word of letters and digits.
+    public let reason: String
+
+    /// Creates a refusal.
+    ///
+    /// - Parameter reason: The reason, in 1 to 64 letters and digits of ASCII. Any other text becomes `forbidden`.
+    public init(_ reason: String) {
+        let isWord =
+            (1...64).contains(reason.utf8.count) && reason.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        self.reason = isWord ? reason : Refusal.forbidden.name
+    }
+}
+
+/// An access to a space, for which the app's function says whether a subject has the right.
+public struct SyncAccess: Sendable, Hashable {
+    /// The kinds of access.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        /// The kind in one word.
+        public let description: String
+
+        /// Reads all rows of the space.
+        public static let read = Kind(description: "read")
+        /// Inserts a row.
+        public static let insert = Kind(description: "insert")
+        /// Changes columns of a row.
+        public static let update = Kind(description: "update")
+        /// Deletes a row.
+        public static let delete = Kind(description: "delete")
+        /// Changes columns of all rows that match conditions.
+        public static let updateAll = Kind(description: "updateAll")
+    }
+
+    /// The kind of access.
+    public let kind: Kind
+    /// The table; `nil` for ``Kind/read``.
+    public let table: String?
+    /// The id of the row; `nil` for ``Kind/read`` and ``Kind/updateAll``.
+    public let row: UUID?
+    /// The values that an operation assigns; empty for ``Kind/read`` and ``Kind/delete``.
+    public let values: [String: SyncValue]
+
+    static let read = SyncAccess(.read, table: nil, row: nil, values: [:])
+
+    private init(_ kind: Kind, table: String?, row: Identifier?, values: Columns<SyncValue>) {
+        (self.kind, self.table, self.row) = (kind, table, row.map { UUID($0) })
+        self.values = Dictionary(values.map { ($0.name, $0.value) }) { $1 }
+    }
+
+    /// Returns the access of an operation; `nil` for a void, which changes nothing.
+    init?(_ action: RunwaySyncCore.Operation.Action) {
+        switch action {
+        case .insert(let key, _, let values): self.init(.insert, table: key.table, row: key.id, values: values)
+        case .update(let key, _, let values): self.init(.update, table: key.table, row: key.id, values: values)
+        case .delete(let key, _): self.init(.delete, table: key.table, row: key.id, values: [:])
+        case .batch(let batch): self.init(.updateAll, table: batch.table, row: nil, values: batch.values)
+        case .void: return nil
+        }
+    }
+}
+
+extension UUID {
+    package init(_ id: Identifier) {
+        var uuid = UUID().uuid
+        withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: id.bytes) }
+        self.init(uuid: uuid)
+    }
+}
+
+extension Identifier {
+    package init(_ id: UUID) {
+        let words = withUnsafeBytes(of: id.uuid) { bytes in
+            [0, 8].map { UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self)) }
+        }
+        self.init(high: words[0], low: words[1])
+    }
+}

@@ -1,0 +1,81 @@
+package import RunwaySyncCore
+
+/// Stores the spaces that devices synchronise: their rows, their logs and the records of their devices.
+///
+/// ``MemorySyncStore`` loses its data when the process ends; `SQLiteSyncStore` of `RunwayServerStorage` stores them in a
+/// file, and `PostgreSQLSyncStore` of `RunwayPostgreSQL` in a database that several server processes share. Only these
+/// types conform.
+public protocol SyncStore: Sendable {}
+
+/// A database of spaces. ``SyncService`` and the administration stand on its transactions, so that databases differ only
+/// in their statements.
+package protocol SyncDatabase: SyncStore {
+    /// Runs `body` in one transaction, and returns its result after the commit. If `body` throws, nothing is changed. A
+    /// space that does not exist is created, with a random epoch.
+    ///
+    /// A transaction that writes locks the counter row of the space first (rule 9). A transaction that reads sees one
+    /// state of the space, without a lock.
+    ///
+    /// - Parameters:
+    ///   - access: Whether `body` may write.
+    ///   - byteCount: An estimate of the memory that the transaction takes, for the limit of pending transactions.
+    ///   - body: May be called again if the transaction conflicts with others.
+    /// - Throws: ``SyncStoreBusy`` if too many transactions are pending, or the error of `body` or of the database.
+    func transaction<Value: Sendable>(
+        _ access: SyncTransactionAccess, in space: Identifier, byteCount: Int,
+        _ body: @escaping @Sendable (inout any SyncTables) throws -> Value
+    ) async throws -> Value
+
+    /// Returns spaces after an id, in the order of their ids.
+    func spaces(after space: Identifier?, limit: Int) async throws -> [Identifier]
+}
+
+package enum SyncTransactionAccess: Sendable {
+    case reading, writing
+}
+
+/// The tables of one space inside a transaction, with what the server stores beside the protocol.
+package protocol SyncTables: SpaceTables {
+    /// The time since 1970 in milliseconds, by the clock of the database.
+    var now: Int64 { get throws }
+    /// Returns the subject to which the id of a device belongs; `nil` for an unknown device.
+    func subject(of device: Identifier) throws -> String?
+    /// Stores the subject of a device whose record was saved in this transaction.
+    mutating func setSubject(_ subject: String, of device: Identifier) throws
+    /// Returns devices after an id, in the order of their ids.
+    func devices(after device: Identifier?, limit: Int) throws -> [Identifier]
+    /// Returns the time at which an entry of the log was stored, and the size of all entries up to it; `nil` before the
+    /// horizon and past the head.
+    func mark(of number: Int64) throws -> LogMark?
+    /// Removes the entries of the log up to a number. The history is saved separately.
+    mutating func removeEntries(through number: Int64) throws
+    /// Calls the app's hook, which may write tables of the same database.
+    mutating func notifyHook(of commit: SyncCommit) throws
+}
+
+/// The place of a log entry in time and in bytes. Both grow with the number of the entry.
+package struct LogMark: Hashable, Sendable {
+    /// The time since 1970 by the clock of the database.
+    package let milliseconds: Int64
+    /// The size of all entries from the first one ever to this one, in bytes.
+    package let byteCount: Int64
+
+    package init(milliseconds: Int64, byteCount: Int64) {
+        (self.milliseconds, self.byteCount) = (milliseconds, byteCount)
+    }
+}
+
+/// The error of a store with too many pending transactions. The client has to wait and repeat its request.
+package struct SyncStoreBusy: Error {
+    package init() {}
+}
+
+extension SyncStore {
+    /// The database behind a store.
+    package var database: any SyncDatabase {
+        guard let database = self as? any SyncDatabase else {
+            preconditionFailure("Only the stores of this package conform to SyncStore")
+        }
+        return database
+    }
+}
