@@ -60,6 +60,19 @@ extension WaitingOperation: WireCodable {
     }
 }
 
+/// The operations that wait beside one row.
+package struct WaitingList: WireCodable {
+    package let operations: [WaitingOperation]
+
+    package init(_ operations: [WaitingOperation]) { self.operations = operations }
+
+    package func write(to writer: inout JSONWriter) { writer.object { $0.list("operations", operations) } }
+
+    package init(_ value: JSONValue) throws(WireError) {
+        operations = try value.readList("operations", limit: LogEntry.maximumChanges)
+    }
+}
+
 extension Outgoing: WireCodable {
     package func write(to writer: inout JSONWriter) {
         writer.object {
