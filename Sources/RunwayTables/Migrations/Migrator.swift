@@ -34,11 +34,12 @@ struct Migrator {
         }
         do {
             if case .batches(let batch) = step.work {
-                while true {
-                    let remaining = try queue.write(batch)
+                var batches = Batches()
+                var remaining = 0
+                repeat {
+                    remaining = try queue.write(batch)
                     progress(remaining)
-                    if remaining == 0 { break }
-                }
+                } while try batches.goOn(remaining)
             } else {
                 progress(nil)
             }
@@ -48,7 +49,9 @@ struct Migrator {
                     switch step.work {
                     case .once(let change): try change(database)
                     // Another process may have written since the last batch.
-                    case .batches(let batch): while try batch(database) > 0 {}
+                    case .batches(let batch):
+                        var batches = Batches()
+                        while try batches.goOn(batch(database)) {}
                     }
                 }
                 try StepLog.append(step, number: number, to: database)
@@ -98,5 +101,20 @@ struct Migrator {
         }
         return TableError(
             .migration, "\(sentence) Reason: \((error as? DatabaseError)?.message ?? error.redactedDescription)")
+    }
+}
+
+/// Notices a step in batches that would never end.
+private struct Batches {
+    private var (lowest, idleCount) = (Int.max, 0)
+
+    /// Returns whether rows remain after a batch.
+    ///
+    /// - Throws: ``TableError/Kind/migration`` if as many rows remained after each of 100 batches. After a few, other
+    ///   processes may have added rows.
+    mutating func goOn(_ remaining: Int) throws -> Bool {
+        (lowest, idleCount) = remaining < lowest ? (remaining, 0) : (lowest, idleCount + 1)
+        if idleCount == 100 { throw TableError(.migration, "100 batches have left \(remaining) rows unchanged.") }
+        return remaining > 0
     }
 }

@@ -52,8 +52,8 @@ public struct Step: Sendable {
     ///   - name: The name, unique among the steps of a file.
     ///   - back: The statements that undo the step, as in ``init(_:sql:back:)``.
     ///   - batch: Changes some of the rows that are not changed yet, and returns the number of rows that remain. The
-    ///     step is done when it returns 0. The closure must find the rows by their values, so that it can continue
-    ///     after the process was killed.
+    ///     step is done when it returns 0, and fails when the number has not decreased for 100 batches. The closure
+    ///     must find the rows by their values, so that it can continue after the process was killed.
     public init(_ name: String, back: String?, inBatches batch: @escaping @Sendable (Database) throws -> Int) {
         (self.name, self.back, work) = (name, back, .batches(batch))
     }

@@ -127,6 +127,21 @@ struct MigrationTests {
         #expect(reports.withLock { $0.filter { $0.number == 2 }.map(\.remaining) } == [5, 0])
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [1, 2]) func aStepWithoutProgressFails(place: Int) async throws {
+        try await firstRelease(3)
+        let batchCount = Mutex(0)
+        // Among the batches, and in the transaction that ends the step.
+        let step = Step("idle", back: "") { (_: Database) -> Int in
+            batchCount.withLock {
+                $0 += 1
+                return $0 < place ? 0 : 3
+            }
+        }
+        let error = await #expect(throws: TableError.self) { try await folder.open([FirstPeople.self], Migrations(step)) }
+        #expect(error?.kind == .migration && error?.description.contains("left 3 rows unchanged") == true)
+        #expect(try steps().isEmpty)
+    }
+
     @Test func noWayBackEndsDowngrades() async throws {
         try await folder.open(
             [People.self],
