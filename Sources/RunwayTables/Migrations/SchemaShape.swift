@@ -13,6 +13,7 @@ struct SchemaShape: Equatable {
     private struct TableShape: Equatable {
         let columns: [ColumnShape]
         let indexes: [String: IndexFacts]
+        let constraints: Set<String>
     }
 
     private var tables: [String: TableShape] = [:]
@@ -31,7 +32,8 @@ struct SchemaShape: Equatable {
             tables[name] = TableShape(
                 // Sorted, since a column that was dropped and added again comes last.
                 columns: columns.sorted { $0.name < $1.name },
-                indexes: Dictionary(indexes, uniquingKeysWith: { first, _ in first }))
+                indexes: Dictionary(indexes, uniquingKeysWith: { first, _ in first }),
+                constraints: try database.constraints(of: name))
         }
     }
 

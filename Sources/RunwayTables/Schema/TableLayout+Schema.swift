@@ -1,4 +1,5 @@
 import GRDB
+import RunwaySQLite
 
 extension TableLayout {
     /// The statements that create the table and its indexes.
@@ -74,7 +75,29 @@ extension TableLayout {
         for index in existing.subtracting(indexes).sorted(by: { $0.name < $1.name }) {
             sentences.append("The index \(index.name) on \(name) is not declared.")
         }
+        let constraints = try database.constraints(of: name)
+        if !constraints.contains("STRICT") { sentences.append("\(name) is not STRICT, as declared.") }
+        for constraint in constraints.subtracting(["STRICT"]).sorted() {
+            sentences.append("\(name) has a \(constraint) constraint, which is not declared.")
+        }
         return sentences
+    }
+}
+
+extension Database {
+    /// Returns the constraints of a table that GRDB does not list, as the words of SQL. Foreign keys are not included:
+    /// steps may add them.
+    func constraints(of table: String) throws -> Set<String> {
+        let sql = """
+            SELECT sql, strict FROM pragma_table_list JOIN sqlite_master USING (name, type)
+            WHERE schema = 'main' AND name = ? COLLATE NOCASE
+            """
+        guard let row = try Row.fetchOne(self, sql: sql, arguments: [table]) else { return [] }
+        let text: String = try row.value(0)
+        // Without quoted names, texts and comments. Each of these words is one that SQLite reserves.
+        let bare = text.replacing(/'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*(?:.|\n)*?\*\//, with: " ")
+        let words = Set(bare.uppercased().split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+        return words.intersection(["CHECK", "COLLATE", "UNIQUE"]).union(try row.value(1) == 1 ? ["STRICT"] : [])
     }
 }
 

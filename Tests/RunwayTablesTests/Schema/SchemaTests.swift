@@ -15,27 +15,48 @@ struct SchemaTests {
         ("CREATE INDEX other ON task (title)", "The index other on task is not declared."),
         ("DROP TABLE list", "There is no table list."),
         (
-            "DROP TABLE list; CREATE TABLE list (id INTEGER PRIMARY KEY, name BLOB NOT NULL DEFAULT 'it''s new')",
+            "DROP TABLE list; CREATE TABLE list (id INTEGER PRIMARY KEY, name BLOB NOT NULL DEFAULT 'it''s new') STRICT",
             "list.name is BLOB, and declared as TEXT."
         ),
         (
-            "DROP TABLE list; CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT DEFAULT 'it''s new')",
+            "DROP TABLE list; CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT DEFAULT 'it''s new') STRICT",
             "list.name can be NULL, and is declared otherwise."
         ),
         (
-            "DROP TABLE list; CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'new')",
+            "DROP TABLE list; CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'new') STRICT",
             "list.name has another default than declared."
         ),
         (
-            "DROP TABLE list; CREATE TABLE list (id INTEGER, name TEXT NOT NULL DEFAULT 'it''s new' PRIMARY KEY)",
+            "DROP TABLE list; CREATE TABLE list (id INTEGER, name TEXT NOT NULL DEFAULT 'it''s new' PRIMARY KEY) STRICT",
             "The key of list is (name), and declared as (id)."
         ),
+        (
+            "DROP TABLE list; CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'it''s new')",
+            "list is not STRICT, as declared."
+        ),
+        (Self.list("CHECK (id > 0)"), "list has a CHECK constraint, which is not declared."),
+        (Self.list("COLLATE NOCASE"), "list has a COLLATE constraint, which is not declared."),
+        (Self.list("UNIQUE"), "list has a UNIQUE constraint, which is not declared."),
     ])
     func differencesAreNamed(_ sql: String, _ sentence: String) async throws {
         try await folder.open().close()
         try folder.sql(sql)
         let error = await #expect(throws: TableError.self) { try await folder.open() }
         #expect(error?.kind == .differentSchema && error?.description == "records.sqlite: \(sentence)")
+    }
+
+    private static func list(_ constraint: String) -> String {
+        """
+        DROP TABLE list; CREATE TABLE "list" (id INTEGER PRIMARY KEY, -- CHECK
+        name TEXT NOT NULL DEFAULT 'it''s new' /* UNIQUE
+        */ \(constraint)) STRICT
+        """
+    }
+
+    @Test func commentsAndTextsAreNoConstraints() async throws {
+        try await folder.open().close()
+        try folder.sql(Self.list(""))
+        try await folder.open().close()
     }
 
     @Test func aFileStaysAsItIsDeclared() async throws {
