@@ -17,7 +17,8 @@
 public struct LayerLimits: Sendable, Hashable {
     /// A failed call can be resumed for this time; see ``NeedsLogin/resume()``.
     static let resumptionTime = Duration.seconds(600)
-    /// The maximum number of calls that can be resumed. Beyond it, the call whose failure is oldest is removed.
+    /// The maximum number of calls that can be resumed. If another call fails, the call whose failure is oldest is
+    /// removed.
     static let maximumResumableCalls = 100
 
     /// Limits for responses cached in memory and for shared requests. The default is 1,000 responses and 32 MiB under

@@ -28,8 +28,8 @@ extension NetworkLayer {
                     "\(E.name) stores no responses: there is nothing to prefetch.")
             }
             let hooks = CallHooks(interceptors, of: flight)
-            // If there are hooks, the endpoint is prepared between them. Until then its own completed parameters
-            // identify the call.
+            // Hooks may change the endpoint before it is prepared. Until then, the completed parameters of the endpoint
+            // as passed identify the call.
             let known = hooks == nil ? try prepared(endpoint) : completed(endpoint)
             var draft = try draft(known, in: flight)
             if hooks == nil, let cached = try acceptedImmediately(&draft, for: known, in: flight),
@@ -116,7 +116,8 @@ extension NetworkLayer {
         }
     }
 
-    /// Revalidates the stale response of an exchange, in a flight that no caller waits for.
+    /// Revalidates the stale response to a request that the caller passed to ``exchange(_:with:options:)``. No caller
+    /// waits for the flight of the revalidation.
     func revalidate<Service: APIService>(_ request: Request, with service: Service.Type, after stale: Flight) {
         guard let key = CacheKey(request, in: stale) else { return }
         var options = stale.options.forBackgroundFlight

@@ -127,8 +127,8 @@ extension NetworkLayer {
 
     /// Prepares an endpoint and performs its call, with the hooks of the endpoint and of the interceptors, if any.
     ///
-    /// The asynchronous functions of a call are inlined: each one allocates when it is called, and a response in memory
-    /// needs none of them to wait.
+    /// The asynchronous functions of a call are inlined: each one allocates when it is called, and a call that finds
+    /// its response in memory does not wait in any of them.
     @inline(__always)
     func intercepted<E: Endpoint, Value: Sendable>(
         _ endpoint: E, in flight: Flight, rawData: (Value) -> RawData,

@@ -127,8 +127,8 @@ extension Endpoint {
     /// - Parameters:
     ///   - change: Lets interceptors change the completed parameters. Returns `false` if one vetoed the call, which is
     ///     then not checked.
-    ///   - validator: Throws if the parameters are invalid. Like `change` it has no default, which would be an object
-    ///     for each call.
+    ///   - validator: Throws if the parameters are invalid. Neither closure has a default, because a default would
+    ///     allocate an object for each call.
     /// - Returns: `false` if the call was vetoed.
     mutating func prepare(
         _ change: (inout Self) throws(NetworkError) -> Bool, validator: (Self) throws -> Void

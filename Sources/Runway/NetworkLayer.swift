@@ -187,7 +187,8 @@ extension NetworkLayer {
     /// The background time ends when the returned value is released, or earlier.
     package func beginGrace(_ name: String) -> GraceHold? { context.grace?.hold(name) }
 
-    /// Returns a number that is greater than those of all calls before, for a response without a call's number.
+    /// Returns a call number that is greater than the numbers of all earlier calls. It is used for a response whose
+    /// call is unknown.
     package func makeFlightID() -> FlightID { context.makeID() }
 }
 

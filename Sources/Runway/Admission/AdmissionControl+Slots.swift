@@ -3,8 +3,8 @@ import Synchronization
 extension AdmissionControl {
     /// Releases the concurrency slot of a call while `wait` runs, then waits for a new slot.
     ///
-    /// Otherwise, while the tokens of one service are unavailable, calls that wait for an access token would occupy all
-    /// slots and block the calls of all other services.
+    /// A call that waits for an access token therefore occupies no slot. Otherwise one service whose tokens are
+    /// unavailable could block the calls of all other services.
     ///
     /// - Throws: The error of `wait`; ``NetworkError/Kind/timedOut`` or ``NetworkError/Kind/cancelled`` if the call
     ///   gets no new slot.

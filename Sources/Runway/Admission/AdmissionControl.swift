@@ -9,11 +9,11 @@ final class AdmissionControl: Sendable {
         var circuits: Circuits
         var queue: PriorityQueue
         var waiting: [UInt64: (flight: FlightID, continuation: CheckedContinuation<WaitEnd, Never>)] = [:]
-        /// The waiter number of each flight that waits for a slot.
+        /// The waiter numbers of the calls that wait for a concurrency slot.
         var numbers: [FlightID: UInt64] = [:]
-        /// The calls that wait for a circuit, by waiter number.
+        /// The calls that wait until an open circuit may admit them, by waiter number.
         var held: [UInt64: Race<WaitEnd>] = [:]
-        /// The number of times that the device has joined another network. Each time, all waits for circuits end.
+        /// The number of times that the device has joined another network. Each join ends all waits for open circuits.
         var networkGeneration: UInt64 = 0
         /// The number of the most recent waiter.
         var number: UInt64 = 0
@@ -158,7 +158,8 @@ final class AdmissionControl: Sendable {
         state.queue.leave().flatMap { state.release($0) }
     }
 
-    /// Returns whether both circuits of the target are closed. Calls then pass as ordinary calls, not as probes.
+    /// Returns whether the circuits of both the host and the endpoint are closed. If they are, calls pass as ordinary
+    /// calls, not as probes.
     func isCircuitClosed(to target: CircuitTarget) -> Bool {
         state.withLock { $0.circuits.isEmpty || $0.circuits.isClosed(to: target) }
     }

@@ -72,7 +72,7 @@ struct Circuits {
         }
     }
 
-    /// A circuit that is open, and for how long.
+    /// An open circuit, and the time for which it stays open.
     struct Opening: Equatable {
         /// Whether the open circuit belongs to the whole host; otherwise it belongs to one endpoint.
         let isHostWide: Bool
@@ -99,7 +99,8 @@ struct Circuits {
         return endpoints[target.key(at: origin)]?.refusal(at: now).map { Opening(isHostWide: false, time: $0) }
     }
 
-    /// Returns whether both circuits are closed. Calls then pass as ordinary calls, not as probes.
+    /// Returns whether the circuits of both the host and the endpoint are closed. If they are, calls pass as ordinary
+    /// calls, not as probes.
     func isClosed(to target: CircuitTarget) -> Bool {
         let origin = target.origin
         return (hosts[origin]?.state ?? .closed) == .closed

@@ -41,7 +41,7 @@ struct PriorityQueue {
         return .waits
     }
 
-    /// Releases a slot. If a call waits, the slot goes to it, and its number is returned.
+    /// Releases a slot. If a call waits, the slot passes to that call, and the function returns the call's number.
     mutating func leave() -> UInt64? {
         occupied -= 1
         guard occupied < capacity, waitingCount > 0, let priority = nextPriority() else { return nil }

@@ -18,8 +18,8 @@ public protocol ChangeQueue: Sendable {
     /// only if it shares a subject with `change`.
     func hasToWait(_ change: UnsentChange) async throws -> Bool
     /// Stores a change whose call is about to be sent. If the process ends before the call does, a later run sends the
-    /// change under the same idempotency key. Until then the change is not listed as waiting, and no other change waits
-    /// for it. The default implementation stores nothing.
+    /// change under the same idempotency key. While the call is in flight, the change is not listed as waiting, and no
+    /// other change waits for it. The default implementation stores nothing.
     ///
     /// - Returns: The identifier for ``store(_:)`` and ``removeWritten(_:)``; `nil` if the change was not stored.
     /// - Throws: An error that says why the change can't be stored. The call is sent nevertheless.
@@ -74,8 +74,9 @@ extension ChangeQueue {
 
 /// The data of a call, stored so that the call can be sent later.
 ///
-/// The data contain no token, cookie or signature: stages add those when the change is sent. They do not contain the
-/// service's common header fields either: the change is sent with the fields that the service has then.
+/// The data contain no token, cookie or signature; the layer adds them when it sends the change. The common header
+/// fields of the service are not stored either: the change is sent with the common fields that the service has at that
+/// time.
 public struct UnsentChange: Sendable {
     /// The endpoint type of the call.
     public var endpoint: any Endpoint.Type

@@ -10,7 +10,7 @@ public import struct Foundation.Date
 /// let network = NetworkLayer(transport: transport, clock: clock)
 /// ```
 public struct LayerClock: Sendable {
-    /// A hundred years. Systems trap for much longer waits.
+    /// A hundred years. The sleep functions of some systems trap if a wait is much longer.
     private static let longestWait = Duration.seconds(3_155_760_000 as Int64)
 
     /// The time on the monotonic clock, counted from the creation of this clock.

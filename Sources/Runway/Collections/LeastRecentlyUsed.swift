@@ -129,8 +129,8 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         }
     }
 
-    /// Makes a linked entry the newest. The entry must not be the newest already. Unlinking and linking are one step,
-    /// because every use does this.
+    /// Makes a linked entry the newest. The entry must not be the newest already. One step both unlinks and links the
+    /// entry, because every use of a value calls this function.
     private mutating func renew(_ place: Int) {
         let head = newest
         let former = links.withUnsafeMutableBufferPointer { links in

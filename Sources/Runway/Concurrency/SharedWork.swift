@@ -7,8 +7,8 @@ import Synchronization
 /// deadline or cancellation. ``SharedWorkRules`` determine whether the work is cancelled or completed when the last
 /// waiter leaves.
 ///
-/// When the work ends, all waiters receive its outcome. If the work asks for it, the outcome is also retained for later
-/// calls, until ``release(_:)``.
+/// When the work ends, all waiters receive its outcome. If ``Completion/isRetained`` is true, the outcome is also
+/// retained for later calls, until ``release(_:)``.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, NetworkError>
 
@@ -56,8 +56,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var table: SharedWorkTable<Key, Waiter>
         var running: [UInt64: Running] = [:]
-        /// Completed works whose outcome is retained. At least one call that waited for each of these works has not
-        /// ended, so there are never more such works than calls.
+        /// Completed works whose outcome is retained. Each belongs to at least one call that has not ended, so there
+        /// are never more of these works than calls.
         var retained: [Key: Retained] = [:]
     }
 

@@ -20,7 +20,7 @@ struct SharedWorkTable<Key: Hashable, Member> {
 
     /// The effect of a member's departure on the work.
     enum Removal {
-        /// The work had ended, or the member had left before.
+        /// The member had already left, or the work had already ended.
         case wasOver
         /// The work continues.
         case left(Member)

@@ -29,6 +29,7 @@ public protocol Reformer<Value> {
     /// - Parameters:
     ///   - rawData: The response.
     ///   - endpoint: The endpoint with the parameters of the call.
-    /// - Throws: Any error. `fetch` then throws a ``NetworkError`` whose ``NetworkError/underlying`` error is this one.
+    /// - Throws: Any error. `fetch` then throws a ``NetworkError`` whose ``NetworkError/underlying`` error is the
+    ///   thrown error.
     func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Value
 }

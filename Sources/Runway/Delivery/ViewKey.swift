@@ -9,7 +9,8 @@
 /// }
 /// ```
 public struct ViewKey<Value: Sendable>: Sendable, Hashable {
-    /// The name, which begins with the name of the space. Equal words in two spaces are therefore different keys.
+    /// The name of the key. It begins with the name of the key's space, so equal words in two spaces are different
+    /// keys.
     public let name: String
     /// The hash of the name, computed once.
     @usableFromInline let hash: Int

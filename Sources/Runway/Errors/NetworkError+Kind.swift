@@ -60,7 +60,7 @@ extension NetworkError {
         public static let notCached = Kind(.notCached)
         /// The call's deadline passed, or a time limit of the transport passed.
         public static let timedOut = Kind(.timedOut)
-        /// The caller cancelled the call, or the task it ran in was cancelled.
+        /// The caller cancelled the call, or the task in which the call ran was cancelled.
         public static let cancelled = Kind(.cancelled)
         /// The server did not prove that it is the requested host (TLS certificate or pin), or it refused the client's
         /// certificate.
@@ -77,7 +77,7 @@ extension NetworkError {
         public static let needsAccessToken = Kind(.needsAccessToken)
         /// The response is invalid: truncated, too large, or of an unexpected structure.
         public static let invalidResponse = Kind(.invalidResponse)
-        /// The server asks for fewer requests, or the layer refuses the call because it exceeds a limit.
+        /// The server asks for fewer requests, or the layer refuses the call because the call exceeds a limit.
         public static let overloaded = Kind(.overloaded)
         /// The server keeps failing for this endpoint, so the call was not sent. ``NetworkError/retryAfter`` states
         /// when the next call can be sent. ``CallOptions/bypassesCircuit`` sends a call before that time. If the host

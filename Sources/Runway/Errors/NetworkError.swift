@@ -32,7 +32,7 @@ public struct NetworkError: Error, Sendable {
     /// enum, its case. For a `DecodingError` or `EncodingError` it states the type and the coding path. To supply a
     /// sentence, throw a `NetworkError`.
     public var detail: String
-    /// The error that caused this one; `nil` if no other part reported an error.
+    /// The error that caused this error; `nil` if no other part reported an error.
     public var underlying: (any Error)?
     /// The method and URL of the request, with secrets redacted; `nil` if the call failed before its request was
     /// created.
@@ -74,8 +74,8 @@ public struct NetworkError: Error, Sendable {
     ///   - step: The step of the call in which the failure occurred.
     ///   - detail: A description of the failure in one sentence, without secrets.
     ///   - status: The status of the response, if a response was received.
-    ///   - sending: Whether any part of the request was sent. If there is a status, it was sent.
-    ///   - underlying: The error that caused this one, if any.
+    ///   - sending: Whether any part of the request was sent. If there is a status, the request was sent.
+    ///   - underlying: The error that caused this error, if any.
     public init(
         _ kind: Kind, in step: FlightStep, _ detail: String, status: HTTPResponse.Status? = nil,
         sending: SendState = .unknown, underlying: (any Error)? = nil

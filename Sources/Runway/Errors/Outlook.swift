@@ -86,7 +86,7 @@ package struct Outlook: Sendable, Equatable {
         retryAfter = error.retryAfter
         isLost =
             switch obstacle {
-            // A failure with a time to retry is known to be temporary.
+            // A failure that states when to retry is known to be temporary.
             case .connection: error.sending != .notSent && error.retryAfter == nil
             // A gateway also responds with these statuses if the server behind it crashed, hangs or reset the
             // connection.
@@ -108,7 +108,7 @@ package struct Outlook: Sendable, Equatable {
         case .conflict where status == .conflict && error.retryAfter != nil: return .unavailable
         case .conflict where status == .conflict && keyProblem?.hasSuffix("notStored") == true: return .executed
         case .conflict where status == .conflict && keyProblem != nil: return .fault
-        // A refusal with a time to retry is temporary.
+        // A refusal that states when to retry is temporary.
         case .refused where status.kind == .clientError && error.retryAfter != nil: return .unavailable
         case .refused where obstacle == .unreadable: return .unreadable
         case let found: return found
@@ -127,8 +127,8 @@ extension NetworkError {
         if sending == .notSent { return false }
         // The token was missing for a further attempt. The error says nothing about the last attempt that was sent.
         if step == .authorizing { return true }
-        // Another request with this key may be in progress or have been executed: one that was made before a backup was
-        // restored, or one in another form (draft-ietf-httpapi-idempotency-key-header §2.7).
+        // Another request with this key may be in progress or may have been executed: a request from before a backup
+        // was restored, or a request with other content (draft-ietf-httpapi-idempotency-key-header §2.7).
         if keyProblem != nil || status == .conflict && retryAfter != nil { return true }
         switch kind.obstacle {
         // Invalid parameters are detected before anything is sent.
@@ -137,8 +137,9 @@ extension NetworkError {
         // The TLS handshake comes before the request.
         case .untrusted: return sending == .sent
         case .unreadable: return true
-        // A status of 400 to 499, 501 or 505 means that the request was not executed (RFC 9110 §15.5). If the service
-        // reports an outage, the service may have executed the request before.
+        // A status of 400 to 499, 501 or 505 means that the request was not executed (RFC 9110 §15.5). A service error
+        // with status 502, 503 or 504 is different: the service may have executed the request before it reported the
+        // outage.
         case .refused where kind == .service: return status?.isOutage ?? false
         default: return status.map { $0.kind != .clientError && $0.obstacle != .refused } ?? true
         }

@@ -1,5 +1,5 @@
-/// A decision that a manager, or the layer in place of a manager, makes before the stages receive the request or after
-/// the request left them.
+/// A decision about a call that is made outside the stages, before or after them. The call's manager makes it, or the
+/// layer in place of a manager.
 package enum CallDecision: StageDecision, Equatable {
     /// An interceptor vetoed the call before it started.
     case vetoedBeforeCall
@@ -9,7 +9,7 @@ package enum CallDecision: StageDecision, Equatable {
     case vetoedProvisional
     /// An interceptor, or the endpoint, vetoed the landing of a failure.
     case vetoedFailure
-    /// The manager cancelled this many of its flights in favour of this call.
+    /// The manager cancelled this many of its other calls in favour of this call.
     case replacedRunning(Int)
     /// The account of the call is no longer signed in, so the manager does not land the call.
     case accountChanged

@@ -21,7 +21,7 @@ final class EventQueue: Sendable {
         var delivering = 0
         var isDraining = false
         var dropped = 0
-        /// The number of records that were enqueued, and the number that the sinks have received.
+        /// The number of records that were enqueued. `delivered` counts the records that the sinks have received.
         var taken: UInt64 = 0
         var delivered: UInt64 = 0
         var waiters: [UInt64: (awaited: UInt64, continuation: CheckedContinuation<Void, Never>)] = [:]

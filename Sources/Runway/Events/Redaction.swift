@@ -257,7 +257,7 @@ private final class KnownFields: Sendable, Equatable {
 }
 
 extension ParameterValue {
-    /// Whether the value may contain further names.
+    /// Whether the value is an array or an object, which may contain names of secrets.
     fileprivate var isNested: Bool {
         switch self {
         case .array, .object: true

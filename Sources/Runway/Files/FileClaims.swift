@@ -62,7 +62,8 @@ final class FileClaims: Sendable {
         }
     }
 
-    /// Records that the transfer with the claim was cancelled. Its owner must call this before ``release(_:)``.
+    /// Records that the transfer that claimed the file was cancelled. The transfer must call this before
+    /// ``release(_:)``.
     func cancel(_ path: String) { state.withLock { $0.claims[path]?.isCancelled = true } }
 
     /// Waits while a cancelled transfer uses a file.

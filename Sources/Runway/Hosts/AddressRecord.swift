@@ -116,7 +116,7 @@ struct AddressRecord {
         strikes += 1
         successes = 0
         excesses = []
-        // After the ban the address may be reached by another network path.
+        // After the ban, calls may reach the address by another network path, so the last sample no longer counts.
         lastSample = nil
     }
 }

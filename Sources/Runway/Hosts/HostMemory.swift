@@ -58,7 +58,7 @@ final class HostMemory: Sendable {
         }
     }
 
-    /// Stores the latency of an address in seconds; `nil` removes it.
+    /// Stores the latency of an address in seconds. If the latency is `nil`, removes the stored one.
     func set(_ latency: Double?, of address: IPAddress, of host: String, on network: NetworkKey) {
         let date = clock.date.timeIntervalSince1970
         let storesLater = state.withLock { state in

@@ -6,8 +6,8 @@ extension APIManager {
         return interceptor.map { shared + [$0] } ?? shared
     }
 
-    /// The manager that the app created: the manager that makes its calls through this one, or this manager if there is
-    /// no such manager.
+    /// The manager that the app created. If that manager makes its calls through this manager, it is ``owner``;
+    /// otherwise it is this manager.
     var publicManager: any APIManaging { owner ?? self }
 
     /// Returns whether a call has not landed and was not ended, for example by a hook.

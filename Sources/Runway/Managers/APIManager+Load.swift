@@ -39,7 +39,7 @@ extension APIManager {
     /// Makes a call for another manager. That manager makes its calls through this one and decides which calls land.
     ///
     /// - Parameter decide: Called with the call's identity and number, after the hooks that may veto the call. Not
-    ///   called if the call fails before that. If it returns `nil`, ``overlap`` decides.
+    ///   called if the call has failed by then. If `decide` returns `nil`, ``overlap`` decides.
     func load(
         _ endpoint: E, options: CallOptions, deciding decide: (CallIdentity?, FlightID) -> LandingMachine.Overlap?
     ) -> FlightID {

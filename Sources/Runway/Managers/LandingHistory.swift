@@ -74,7 +74,7 @@ struct LandingHistory {
 
     /// Removes the held response of a call, if any.
     mutating func removeHeldResponse(of id: FlightID) {
-        // Most calls hold no response when they end. A held response that later landings hide is not visible either.
+        // The shown values change only if the call held a response and no later landing hides that response.
         guard removeHeld(id), last.shows(id) else { return }
         last = entries.reduce(into: earlier) { $0.add($1.landing) }
     }

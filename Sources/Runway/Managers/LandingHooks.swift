@@ -65,7 +65,7 @@ extension Flight {
         }
     }
 
-    /// Ends a call as vetoed. Returns the error that the caller receives.
+    /// Ends a call with the outcome ``FlightOutcome/vetoed``. Returns the error that the caller receives.
     func end(
         as decision: CallDecision, by vetoer: LandingHooks.Vetoer, _ what: String, in step: FlightStep
     ) -> NetworkError {

@@ -80,7 +80,7 @@ struct LandingMachine {
     }
 }
 
-/// The starts of calls.
+/// The methods that start calls.
 extension LandingMachine {
     /// Decides the treatment of a new call.
     ///
@@ -159,7 +159,7 @@ extension LandingMachine {
     }
 }
 
-/// The stale response of a call in flight.
+/// The methods for the stale response of a call in flight.
 extension LandingMachine {
     /// Records that a stale response was found after `load` returned.
     ///
@@ -195,7 +195,7 @@ extension LandingMachine {
     }
 }
 
-/// The ends of calls.
+/// The methods that end calls.
 extension LandingMachine {
     /// Returns the next step for the result of a call.
     func completed(_ id: FlightID) -> Completion {
@@ -208,8 +208,8 @@ extension LandingMachine {
         }
     }
 
-    /// Ends a call whose fresh response has the same content as its stale one, provided that the stale one landed and
-    /// is still shown.
+    /// Ends a call whose fresh response has the same content as its stale response, provided that the stale response
+    /// landed and is still shown.
     ///
     /// - Returns: Whether the call has ended. If so, the manager shows the fresh response, and the delegate is not
     ///   notified.

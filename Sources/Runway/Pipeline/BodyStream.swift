@@ -12,8 +12,9 @@ public struct BodyStream: AsyncSequence, Sendable {
 
     struct FilePart: Sendable {
         let path: String
-        /// The time of the file's last modification, in nanoseconds since 1970, and its inode number.
+        /// The time of the file's last modification, in nanoseconds since 1970.
         let modified: Int64
+        /// The file's inode number.
         let number: UInt64
         let stream: @Sendable (Range<Int>) -> BodyStream
     }

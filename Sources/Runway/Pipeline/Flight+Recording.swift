@@ -9,7 +9,8 @@ extension Flight {
     /// Adds a decision, and the time at which it was made, to the record of the call.
     func note<D: StageDecision>(_ decision: D, at now: Duration) { recorder.note(decision, in: D.step, at: now) }
 
-    /// Adds a decision that follows from the previous one. It has the same time, so the clock is not read again.
+    /// Adds a decision that follows from the previous decision. Both have the same time, so the clock is not read
+    /// again.
     func noteConsequence<D: StageDecision>(_ decision: D) {
         recorder.note(decision, in: D.step, at: nil)
     }
@@ -81,7 +82,7 @@ extension Flight {
         let error = locate(isEndedEarly ? earlyEnd(in: error.step) : error)
         switch error.kind {
         case .cancelled: finish(.cancelled)
-        // The stage that stored the call has already ended it.
+        // The stage that stored the call has already ended the call.
         case .queued where recorder.hasEnded: break
         default:
             if error.isAbsorbed, let cause = error.serviceError {

@@ -42,7 +42,7 @@ struct FlightRecorder: ~Copyable, Sendable {
         /// Whether the record is held back because the request may continue for other calls after this call has ended.
         var isHeld = false
         var secrets = FlightSecrets()
-        /// Whether the bodies contain the messages of other calls.
+        /// Whether the bodies contain the messages of other calls, as in a merged request.
         var holdsMessages = false
     }
 
@@ -64,7 +64,7 @@ struct FlightRecorder: ~Copyable, Sendable {
     private var redaction: Redaction { context.redaction }
 }
 
-// Parameters and decisions.
+// Records the parameters and decisions of the call.
 extension FlightRecorder {
     /// Stores the endpoint as the caller passed it. Its parameters are read only when the record is read.
     func setEndpoint(_ endpoint: any Endpoint) { state.withLock { $0.endpoint = endpoint } }
@@ -104,7 +104,7 @@ extension FlightRecorder {
         state.withLock { $0.decisions.contains { predicate($0.decision) } }
     }
 
-    /// Adds the secrets that authenticate the call. Whether the record shows them depends only on ``Redaction``.
+    /// Adds the secrets that authenticate the call. ``Redaction`` determines whether the record shows them.
     func addSecrets(_ fields: Set<HTTPField.Name>, _ texts: [String], isBodySecret: Bool) {
         state.withLock { $0.secrets.add(fields, texts, isInBody: isBodySecret) }
     }
@@ -119,7 +119,7 @@ extension FlightRecorder {
     func setHoldsMessages() { state.withLock { $0.holdsMessages = true } }
 }
 
-// The attempts of the call.
+// Records the attempts of the call.
 extension FlightRecorder {
     /// The number of requests that were passed to the transport.
     var attemptCount: Int { state.withLock { $0.attempts.count } }
@@ -243,7 +243,7 @@ extension FlightRecorder {
     }
 }
 
-// The end of the call's record.
+// Ends, holds back and releases the call's record.
 extension FlightRecorder {
     var hasEnded: Bool { state.withLock { $0.ending != nil } }
 

@@ -15,7 +15,7 @@ struct StageChain: Sendable {
             do throws(NetworkError) {
                 found = try current.stage.respondImmediately(&draft, in: flight)
             } catch {
-                // If the request can't be created, its error is more useful than the error that no response is stored.
+                // If the request can't be created, the reason is more useful than the error that no response is stored.
                 _ = try draft.request(in: flight)
                 throw error
             }
@@ -79,7 +79,7 @@ extension RequestPipeline {
             return doesTransport
         }
 
-        /// Returns the pipeline after the stage of a step, or `nil` if the rest contains no such stage.
+        /// Returns the pipeline after the stage whose step is `step`, or `nil` if the rest contains no such stage.
         func below(_ step: FlightStep) -> Rest? {
             var link = first
             while let current = link, current.stage.step != step { link = current.next }

@@ -13,8 +13,8 @@ public import struct Foundation.Date
 public struct AccessToken: Sendable, Codable {
     /// The secret text of the token, as it is sent.
     public var value: String
-    /// The account that the token belongs to. The app chooses the name, for example a user number. It must be the same
-    /// at every sign-in.
+    /// The account that the token belongs to. The app chooses the name of the account, for example a user number. The
+    /// name must be the same at every sign-in.
     public var account: String
     /// The date at which the token expires; `nil` if the service states none.
     ///

@@ -4,7 +4,7 @@ import HTTPTypes
 struct BaseURL: Sendable, Equatable {
     let scheme: String
     let authority: String
-    /// Either empty, or a path that begins with a slash and does not end in one.
+    /// The path of the base URL: either empty, or a path that begins with a slash and does not end in one.
     let pathPrefix: String
     /// The head that all requests of the service start from. It is validated once, here.
     let head: HTTPRequest

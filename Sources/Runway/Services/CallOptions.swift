@@ -70,8 +70,8 @@ public struct CallOptions: Sendable, Hashable {
     var resumption: Resumption?
     /// The stored change that the call sends; `nil` for all other calls.
     var replayedChange: UUID?
-    /// Whether no stale response may land before the fresh one. For code that makes calls through a manager and can use
-    /// only one landing.
+    /// Whether no stale response may land before the fresh one. It is set by code that makes calls through a manager
+    /// and can use only one landing.
     var landsOnce = false
 
     /// These options, adapted to requests that no caller waits for: the priority is low unless it is set.

@@ -32,11 +32,12 @@ public protocol Credentials: Sendable {
     /// after a redirect.
     func authorize(_ request: inout Request, with token: AccessToken)
 
-    /// The header fields that ``authorize(_:with:)`` sets. If a request sets such a field by hand, it is treated the
-    /// same way: it separates cached responses, is not recorded, and does not follow a redirect to another origin.
+    /// The header fields that ``authorize(_:with:)`` sets. If a request sets such a field by hand, the field is treated
+    /// the same way: it separates cached responses, is not recorded, and does not follow a redirect to another origin.
     ///
     /// The default calls ``authorize(_:with:)`` with an example token and an example request, when the layer first uses
-    /// the service and whenever its settings change. Implement this property if your function can't handle examples.
+    /// the service and whenever its settings change. Implement this property if your ``authorize(_:with:)`` can't
+    /// handle examples.
     var fields: Set<HTTPField.Name> { get }
 
     /// Returns the texts of a token that must not appear in records and errors. Texts shorter than 8 bytes are masked

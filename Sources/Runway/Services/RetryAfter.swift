@@ -10,7 +10,7 @@ enum RetryAfter: Equatable {
     /// The maximum wait, 68 years. Longer waits are reduced to it.
     private static let longestWait = Duration.seconds(Int64(Int32.max))
 
-    /// Parses a field's value, digits or an HTTP date. Returns `nil` for anything else.
+    /// Parses a field's value: digits or an HTTP date. Returns `nil` for anything else.
     init?(_ text: String, now: HTTPDate) {
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             self = .wait(Int64(text).map { min(.seconds($0), Self.longestWait) } ?? Self.longestWait)

@@ -66,7 +66,8 @@ final class ServiceConfigurations: Sendable {
         }
     }
 
-    /// Changes the settings of a service. `change` runs again if another change came first.
+    /// Changes the settings of a service. If another thread changes the settings at the same time, `change` may run
+    /// again.
     func change<Service: APIService>(_ service: Service.Type, _ change: (inout ServiceSettings) -> Void) {
         while true {
             let known = configuration(of: service)
@@ -166,8 +167,8 @@ final class ServiceConfigurations: Sendable {
             guard entries[key]?.configuration === known, !changed.session.isOver else { return false }
             entries[key]?.configuration = changed
             if let anonymous {
-                // Without this, an earlier anonymous call could set a cookie later. The cookie would outlive the
-                // sign-out, which clears the anonymous jar.
+                // If the anonymous session did not end here, one of its calls could set a cookie later. That cookie
+                // would outlive the sign-out, which clears the anonymous jar.
                 entries[key]?.anonymous.end(cancellingCalls: false)
                 entries[key]?.anonymous = anonymous
             }

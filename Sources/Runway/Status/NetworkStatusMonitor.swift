@@ -68,8 +68,8 @@ final class NetworkStatusMonitor: Sendable {
                     return (false, isOver, [CheckedContinuation<WaitEnd, Never>]())
                 }
                 state.reported = status
-                // This happens under the lock, like the start of ``statuses()``, so that no reader receives an older
-                // status after a newer one.
+                // Readers receive the status under the lock, and ``statuses()`` starts under the same lock. So no
+                // reader receives an older status after a newer one.
                 for reader in state.readers.values { reader.yield(status) }
                 guard status.isReachable else { return (true, false, []) }
                 defer { state.waiting = [:] }

@@ -26,7 +26,8 @@ public struct TransferProgress: Sendable, Hashable {
     /// Receives the progress of a transfer in the isolation of the code that started the transfer, for example on the
     /// main actor.
     ///
-    /// The transfer does not wait for it. Reports that arrive while it runs are replaced by the latest of them.
+    /// The transfer does not wait for this function. Reports that arrive while the function runs are replaced by the
+    /// latest of them.
     public typealias Report = (TransferProgress) -> Void
 }
 

@@ -18,7 +18,7 @@
             var isReceiving = false
             /// Whether no further message may be received, not even one that arrived before the end.
             var isStopped = false
-            /// The reason why receiving failed. The end of the task will explain it.
+            /// The reason why receiving failed. When the task ends, its result explains the failure.
             var failure: (any Error)?
             var waiter: CheckedContinuation<Void, Never>?
             var status = WebSocketStatus()
@@ -110,9 +110,8 @@
             let limit = offer.maximumUnsentByteCount
             try state.withLock { state in
                 try state.end?.get()
-                // A single message may exceed the limit.
                 guard state.end == nil, state.status.sent == nil else { throw URLError(.networkConnectionLost) }
-                // The sum is not computed, because it could overflow 32 bits.
+                // A single message may exceed the limit. The sum is not computed, because it could overflow 32 bits.
                 guard state.unsentByteCount == 0 || byteCount <= limit - state.unsentByteCount else {
                     throw NetworkError(
                         .overloaded, in: .transporting, "More than \(limit) bytes wait to be sent already.",

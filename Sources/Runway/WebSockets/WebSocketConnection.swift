@@ -81,14 +81,16 @@ package struct WebSocketAgreement: Sendable, Equatable {
 }
 
 package struct WebSocketStatus: Sendable, Equatable {
-    /// The bytes of frames in each direction, before TLS encryption. Any received byte shows that the server is
+    /// The number of received bytes of frames, after TLS decryption. Any received byte shows that the server is
     /// reachable. The type is `Int64` because a WebSocket may carry more bytes than a 32-bit `Int` can count.
     package var receivedByteCount: Int64 = 0
+    /// The number of sent bytes of frames, before TLS encryption.
     package var sentByteCount: Int64 = 0
     /// The time since the last byte arrived, or since the handshake.
     package var silence = Duration.zero
-    /// The number of complete messages in each direction.
+    /// The number of complete messages that were received.
     package var receivedMessageCount = 0
+    /// The number of complete messages that were sent.
     package var sentMessageCount = 0
     /// Whether the connection is not read because its reader is slow. Silence then does not mean that the server is
     /// gone.

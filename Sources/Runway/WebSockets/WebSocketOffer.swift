@@ -10,8 +10,8 @@ package struct WebSocketOffer: Sendable, Equatable {
     package var deflate: Deflate? = Deflate()
     /// The maximum size of a received message in bytes, after decompression. The default is 16 MiB.
     package var maximumMessageByteCount = 16 << 20
-    /// The maximum number of bytes of unread messages. Beyond it, the connection is no longer read. The default is 1
-    /// MiB.
+    /// The maximum number of bytes of unread messages. While more bytes are unread, the connection is not read. The
+    /// default is 1 MiB.
     package var maximumUnreadByteCount = 1 << 20
     /// The maximum number of bytes of messages that wait to be sent. The default is 16 MiB.
     package var maximumUnsentByteCount = 16 << 20

@@ -27,7 +27,7 @@ enum DeclaredEncoding {
             if byte != UInt8(ascii: "<") {
                 scanner.drop()
             } else if scanner.take("<!--") {
-                // The two dashes that begin a comment may also end it.
+                // In `<!-->` the two dashes that begin the comment also end it.
                 scanner.stepBack(2)
                 if !scanner.skip(past: "-->") { return nil }
             } else if scanner.takeTag("<meta") {

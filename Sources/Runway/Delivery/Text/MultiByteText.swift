@@ -107,7 +107,7 @@ struct MultiByteText {
 
 /// Decodes ISO-2022-JP (WHATWG Encoding Standard §13.2.1).
 struct ISO2022JPText {
-    /// Decodes the characters of JIS X 0208. In EUC-JP their bytes have the high bit set.
+    /// Decodes the characters of JIS X 0208 as EUC-JP, which uses the same bytes with the high bit set.
     var characters: MultiByteText
 
     private enum CharacterSet { case ascii, roman, katakana, kanji }

@@ -16,7 +16,7 @@ extension TextEncoding {
         case .eucJP: MultiByteText(.eucJP)?.text(bytes)
         case .eucKR: MultiByteText(.eucKR)?.text(bytes)
         case .iso2022JP: MultiByteText(.eucJP).map { ISO2022JPText(characters: $0).text(bytes) }
-        // WHATWG Encoding Standard §14.5.1.
+        // Maps bytes as in WHATWG Encoding Standard §14.5.1.
         case .userDefined: String(bytes) { $0 < 0x80 ? Unicode.Scalar($0) : Unicode.Scalar(0xF700 + UInt32($0)) }
         case .replacement: bytes.isEmpty ? "" : "\u{FFFD}"
         }
@@ -44,13 +44,14 @@ extension TextEncoding {
             if byte < 0x80 { return Unicode.Scalar(byte) }
             if let scalar = corrections[name.iconv]?[byte] { return scalar }
             if let scalar = table.text(of: [byte])?.unicodeScalars.first { return scalar }
-            // Where a code page is undefined, the standard's indexes contain the C1 controls.
+            // For bytes that a code page leaves undefined, the indexes of the WHATWG Encoding Standard contain the C1
+            // controls.
             return byte < 0xA0 ? Unicode.Scalar(byte) : "\u{FFFD}"
         }
         return String(bytes) { scalars[Int($0)] }
     }
 
-    /// Characters for which the standard's indexes (§6) differ from the tables of the systems.
+    /// Characters for which the indexes of the WHATWG Encoding Standard (§6) differ from the tables of the systems.
     private static let corrections: [String: [UInt8: Unicode.Scalar]] = [
         "KOI8-U": [0xAE: "\u{45E}", 0xBE: "\u{40E}"], "MACINTOSH": [0xC6: "\u{2206}", 0xF0: "\u{F8FF}"],
         "MAC-UK": [0xFF: "\u{20AC}"], "CP1255": [0xCA: "\u{5BA}"],

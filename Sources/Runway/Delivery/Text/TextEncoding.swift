@@ -1,15 +1,15 @@
 /// A character encoding: one of the WHATWG Encoding Standard (§4.2), or UTF-32.
 enum TextEncoding: Hashable, Sendable {
     case utf8, utf16LE, utf16BE
-    /// UTF-32. The standard lacks it, since browsers do not read it. Without a byte order mark it is big-endian (RFC
-    /// 3629 §4).
+    /// UTF-32, which the WHATWG Encoding Standard lacks because browsers do not read it. Text without a byte order mark
+    /// is big-endian (RFC 3629 §4).
     case utf32, utf32LE, utf32BE
     /// An encoding with one byte for each character. Bytes above ASCII are looked up in a table of the system.
     case singleByte(SystemTable.Name)
     case gb18030, big5, shiftJIS, eucJP, eucKR, iso2022JP
     case userDefined
-    /// An encoding that could hide ASCII characters, so the standard does not decode it. The whole body becomes one
-    /// U+FFFD (§14.1).
+    /// An encoding that could hide ASCII characters, so the WHATWG Encoding Standard does not decode it. The whole body
+    /// becomes one U+FFFD (§14.1).
     case replacement
 
     /// Returns the encoding that a label names (§4.2), or `nil` if the label is unknown.

@@ -22,7 +22,8 @@ struct PageList<E: PagedEndpoint>: Sendable {
 
     init() {}
 
-    /// Creates the list after a load. It contains the load's window, and the last page for the response.
+    /// Creates the list after a load: the rows of the load's `window`, and a response that contains all of these rows
+    /// in place of the rows of the last `page`.
     init(_ window: PageWindow, after old: [PageItem], by flight: Flight, _ endpoint: E, _ page: Page) {
         let known = Set(old.compactMap(\.id))
         self.window = window

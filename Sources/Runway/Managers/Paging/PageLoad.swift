@@ -1,6 +1,7 @@
-/// Decides which pages one load of a ``PagedAPIManager`` requests until the rows connect, and combines them.
+/// Decides which pages one load of a ``PagedAPIManager`` requests, and combines them. A load requests pages until the
+/// rows that it has read connect to the rows in memory.
 ///
-/// A load works on a copy of the window, so a failed load has changed nothing.
+/// A load works on a copy of the ``PageWindow``, so a failed load has changed nothing.
 protocol PageLoad: Sendable {
     /// Returns the first request.
     mutating func start() -> PageQuery
@@ -46,7 +47,8 @@ enum PageDirection: Sendable {
 
 /// The reason why the pages of a list could not be combined.
 package enum PagingFailure: Error, Hashable, CustomStringConvertible {
-    /// The pages did not connect within the requests that one load may make. The app must reload the list.
+    /// The requested pages did not connect to the rows in memory within the requests that one load may make. The app
+    /// must reload the list.
     case doesNotConnect(requests: Int)
     /// Several pages in a row contained no new row.
     case nothingNew(requests: Int)
@@ -83,7 +85,7 @@ package enum PagingDecision: StageDecision, Equatable {
     case steppedBack
     /// Rows were inserted before the next page, so earlier pages are read again.
     case readAgain
-    /// The cached page did not connect, so the page is requested from the server.
+    /// The cached page did not connect to the rows in memory, so the page is requested from the server.
     case refreshed
     /// The request is the second of two requests for one read.
     case otherHalf

@@ -17,15 +17,15 @@ struct PageWindow {
     var start = 0
     /// The position after the last row that was read.
     var edge = 0
-    /// The id of the last row before the edge.
+    /// The id of the last row before ``edge``.
     var edgeID: String?
-    /// Whether the list ends at the edge.
+    /// Whether the list ends at ``edge``.
     var isAtEnd = false
     var total: Int?
-    /// The number of rows that were inserted before the edge but have not been read.
+    /// The number of rows that were inserted before ``edge`` but have not been read.
     var unreadCount = 0
-    /// The cursors of the list's pages, beginning with the first page. The last one is the cursor of the page after the
-    /// edge.
+    /// The cursors of the list's pages, beginning with the first page. The last one is the cursor of the page after
+    /// ``edge``.
     var cursors: [String?] = [nil]
 
     /// The page number of the first row in the window. Used for lists that are paged by cursor.
@@ -57,8 +57,8 @@ extension PageWindow {
         var isCertain = false
     }
 
-    /// The position of a read relative to the window. It determines what happens to rows before the first known row,
-    /// and to known rows after the last read row.
+    /// The position of a read relative to the rows in memory. It determines what happens to rows before the first known
+    /// row, and to known rows after the last read row.
     enum Side {
         /// The read is the next page. Known rows after it become absent.
         case onward
@@ -74,7 +74,7 @@ extension PageWindow {
     mutating func merge(_ read: PageRead, _ side: Side) -> Change? {
         let known = indices()
         var seen: Set<String> = []
-        // Rows after the edge are left to the next page, which must connect to the edge.
+        // Rows after `edge` are left to the next page, which must connect to the row before `edge`.
         let found = read.items.enumerated().filter { offset, item in
             (side == .onward || read.start + offset < edge) && item.id.map { seen.insert($0).inserted } ?? true
         }

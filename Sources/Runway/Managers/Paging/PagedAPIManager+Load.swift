@@ -154,7 +154,7 @@ extension PagedAPIManager {
         if list.window.rows.isEmpty { self.endpoint = endpoint }
     }
 
-    /// Decides the treatment of a load whose first request has passed the vetoing hooks.
+    /// Decides the treatment of a load after the hooks have run for its first request and none vetoed the request.
     private func begin(
         _ load: PagedLoadMachine<E>.Load, as request: FlightID, _ identity: CallIdentity?
     ) -> LandingMachine.Overlap {

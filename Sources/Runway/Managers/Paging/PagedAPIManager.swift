@@ -85,10 +85,10 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     /// within its limit of requests. A reload finds them.
     public var mayMissRows: Bool { list.window.unreadCount > 0 }
 
-    /// The accounts whose calls have read the rows in memory. An account that signs in goes on with the list that was
-    /// begun without an account.
+    /// The accounts whose calls have read the rows in memory. If a list was begun without an account, the account that
+    /// signs in next continues the same list.
     @ObservationIgnored package internal(set) var accounts: Set<String?> = []
-    /// The accounts of the requests of the load in flight.
+    /// The accounts that made the requests of the load in flight.
     @ObservationIgnored var requestAccounts: Set<String?> = []
     /// The last request of the load that landed last.
     var lastRequest: Landing?

@@ -70,7 +70,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return load
     }
 
-    /// Records that the first request of a load has passed the vetoing hooks.
+    /// Records that no hook vetoed the first request of a load.
     ///
     /// - Parameters:
     ///   - request: The number of the request.

@@ -1,7 +1,7 @@
 /// Limits for the rows that a ``PagedAPIManager`` holds in memory, and for the requests that it makes to combine pages.
 public struct PagingLimits: Sendable, Hashable {
-    /// The maximum number of rows in memory. The default is 1000; at least three pages. Beyond it, rows at the far end
-    /// of the list are evicted.
+    /// The maximum number of rows in memory. The default is 1000; at least three pages. If a load exceeds the maximum,
+    /// rows at the far end of the list are evicted.
     public let maximumItemCount: Int
     /// The maximum number of requests of one load in addition to the first. The default is 12.
     public let maximumExtraRequestCount: Int

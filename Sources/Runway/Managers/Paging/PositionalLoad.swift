@@ -5,8 +5,8 @@ import RunwayJSON
 /// The next page is requested so that it begins with known rows. A page *connects* if it contains known rows. If the
 /// next page does not connect, earlier pages are requested until one connects, and then the pages after that one.
 ///
-/// If the connecting rows have moved to greater positions, rows were inserted or moved before them. The window is then
-/// read again from its start until as many new rows are found.
+/// If the connecting rows have moved to greater positions, rows were inserted or moved before them. The rows in memory
+/// are then read again from the first one until as many new rows are found.
 struct PositionalLoad: PageLoad {
     private enum Phase {
         case first
@@ -25,7 +25,7 @@ struct PositionalLoad: PageLoad {
     private var read = PageRead([])
     private var isRefreshing = false
     private var extraRequestCount = 0
-    /// The number of rows inserted before the edge that this load has detected.
+    /// The number of rows before ``PageWindow/edge`` that this load has found to be inserted.
     private var shift = 0
 
     init(_ direction: PageDirection, of window: PageWindow, _ layout: PageLayout, _ limits: PagingLimits) {
@@ -126,7 +126,7 @@ struct PositionalLoad: PageLoad {
             window.unreadCount = 0
             return land()
         }
-        // If rows are out of order, the count proves nothing, and the whole window must be read.
+        // If rows are out of order, the number of found rows proves nothing, and the whole window must be read.
         if foundCount >= shift, !isReordered {
             window.unreadCount -= shift
             return land()

@@ -30,8 +30,8 @@ extension DateStyle {
     /// 1582.
     private static func rfc3339(_ seconds: Int64) -> String {
         let secondOfDay = (seconds % 86_400 + 86_400) % 86_400
-        // Days are counted from 0000-03-01, so that a leap day is the last day of its year. Dates may be up to two
-        // months earlier. To avoid negative numbers, a cycle of 400 years (146 097 days) is added.
+        // Days are counted from 0000-03-01, so that a leap day is the last day of its year. The first two months of the
+        // year 0000 come before that day. To avoid negative numbers, a cycle of 400 years (146 097 days) is added.
         let days = (seconds - secondOfDay) / 86_400 + 719_468 + 146_097
         let (cycle, day) = days.quotientAndRemainder(dividingBy: 146_097)
         let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365

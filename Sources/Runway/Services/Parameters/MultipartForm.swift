@@ -115,7 +115,7 @@ extension RequestBody {
                         let part = try await parts.next()
                         remaining = remaining.map { $0 - (part?.count ?? 0) }
                         // If a body had another length than announced, the server would take bytes of the next request
-                        // for bytes of this one.
+                        // for bytes of this request.
                         if let remaining, remaining < 0 || (part == nil && remaining > 0) { throw BodyLengthMismatch() }
                         current = part == nil ? nil : (parts, remaining)
                         if let part { return part }

@@ -53,8 +53,8 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     /// Whether there are no parameters.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The first value with a name; `nil` if no value has the name. Setting it replaces every entry with that name;
-    /// setting `nil` removes them.
+    /// The first value with a name; `nil` if no value has the name. Setting a value replaces all entries with that
+    /// name; setting `nil` removes these entries.
     public subscript(name: String) -> ParameterValue? {
         get { entries.first { $0.name == name }?.value }
         set {
@@ -103,17 +103,17 @@ extension ParameterValue: ExpressibleByStringInterpolation, ExpressibleByInteger
 {
     /// Creates a text, which may contain interpolated values.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An integer.
+    /// Creates an integer from a literal.
     public init(integerLiteral value: Int64) { self = .integer(value) }
     /// Creates a floating-point number from a literal.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// A Boolean.
+    /// Creates a Boolean from a literal.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// An explicit null, unlike an absent parameter.
+    /// Creates an explicit null, unlike an absent parameter.
     public init(nilLiteral: ()) { self = .null }
-    /// An array of values.
+    /// Creates an array from a literal.
     public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }
-    /// An object, which contains names with values.
+    /// Creates an object with the names and values of a literal.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         self = .object(Parameters(elements))
     }

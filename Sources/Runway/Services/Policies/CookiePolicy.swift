@@ -32,7 +32,8 @@ public enum CookiePolicy: Sendable, Equatable {
 }
 
 extension Request {
-    /// Returns whether ``CookieStage`` may add cookies to this request. Stages before it do not see these cookies.
+    /// Returns whether ``CookieStage`` may add cookies to this request. Stages before ``CookieStage`` do not see these
+    /// cookies.
     func mayGetCookies(in flight: Flight) -> Bool {
         if case .jar = flight.configuration.settings.cookies { head.headerFields[.cookie] == nil } else { false }
     }

@@ -141,7 +141,7 @@ extension Flight {
         of error: NetworkError, to request: Request, since slotTime: Duration?, isReachable: @autoclosure () -> Bool
     ) -> Circuits.Outcome {
         if let origin = error.redirectedOrigin, origin != Origin(request.head) { return .success }
-        // A call that a sign-out ended counts as timed out. But this says nothing about the host.
+        // A call that a sign-out ended counts as timed out, but its end says nothing about the host.
         guard let slotTime, error.step != .authorizing, !isEndedEarly else { return .unknown }
         let now = clock.now
         switch error.kind {

@@ -101,7 +101,8 @@ extension AccessTokens {
                 token, of: identity, in: flight.session, leeway: credentials.leeway, clock: flight.clock,
                 renewing: version)
         else {
-            // An account signed in or out in the meantime. This has resumed the waiters, so the outcome is too late.
+            // An account signed in or out in the meantime. The sign-in or sign-out has resumed the waiters, so the
+            // outcome comes too late.
             throw NetworkError.cancelled(in: .authorizing)
         }
         flight.note(AuthorizingDecision.renewed)

@@ -58,7 +58,7 @@ final class AccessTokens: Sendable {
     private struct State {
         var changeCount: UInt64 = 0
         var entries: LeastRecentlyUsed<TokenIdentity, Entry>
-        /// The number of all waits for the store, and the number of waits whose caller still waits.
+        /// The number of all waits for the store. `awaitedCount` is the number of waits whose caller still waits.
         var waitCount = 0
         var awaitedCount = 0
 

@@ -143,7 +143,8 @@ struct AuthorizingStage: RequestStage {
         flight.recorder.addSecrets(
             added, credentials.secrets(of: held.token), isBodySecret: !authorized.body.isSame(as: request.body))
         var response = try await next.send(authorized, in: flight)
-        // A response that stays open may outlast the token. After a redirect to another origin, no token was sent.
+        // A response that stays open may outlast the token, so it states when the token should be renewed. After a
+        // redirect to another origin, no token was sent.
         if flight.options.isLongLived, !response.hasChangedOrigin(since: request) {
             response.tokenRenewalWindow = held.renewalWindow
         }

@@ -40,8 +40,8 @@ extension StageValues {
 extension Flight {
     /// The services whose access tokens are being renewed by the code that makes this call; empty for all other calls.
     ///
-    /// Calls that wait for such a token indirectly wait for this call. To avoid a deadlock, a stage must not make this
-    /// call wait for one of them.
+    /// Calls that wait for one of these tokens indirectly wait for this call. To avoid a deadlock, a stage must not
+    /// make this call wait for one of those calls.
     var renewing: [ObjectIdentifier] { traits[RenewedServices.self] }
 }
 

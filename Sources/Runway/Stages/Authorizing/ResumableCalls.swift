@@ -32,7 +32,7 @@ struct ResumableCalls {
 
     /// Adds a failed call. If there are too many, the oldest is removed.
     ///
-    /// - Returns: Whether the call must be repeated at once, because the app has already resumed it. It is then not
+    /// - Returns: Whether the call must be repeated at once, because the app has already resumed it. Such a call is not
     ///   added.
     mutating func add(_ call: Call, at now: Duration) -> Bool {
         if let index = awaited.firstIndex(of: call.flight) {

@@ -113,7 +113,7 @@ extension NetworkError {
     static func tokenStore(_ detail: String) -> NetworkError { NetworkError(.storage, in: .authorizing, detail) }
 }
 
-/// Stores access tokens in memory until the app ends. A layer uses it if it is created without a token store.
+/// Stores access tokens in memory until the app ends. A layer that is created without a token store uses this store.
 package final class MemoryTokenStore: TokenStore {
     /// Guards the tokens.
     private let tokens = Mutex<[TokenKey: AccessToken]>([:])

@@ -53,8 +53,8 @@ struct CookieStage: RequestStage {
                 jars.withJar(of: flight) { jar in
                     (fields.count { jar.store($0, from: head, sharing: domains, at: date) }, jar.version)
                 } ?? (0, 0)
-            // A response that sets the first cookie starts a session. It must not be cached for other senders without
-            // cookies.
+            // A response that sets the first cookie starts a session. The response must not be cached for other senders
+            // without cookies.
             if version == 0 { response.cookieVersion = later }
             if stored > 0 { flight.note(CookieDecision.stored(stored)) }
             if stored < fields.count { flight.note(CookieDecision.ignored(fields.count - stored)) }

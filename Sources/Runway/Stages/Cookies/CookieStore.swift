@@ -12,7 +12,7 @@ struct CookieStore {
 
     private struct Stored {
         var cookie: Cookie
-        /// Counters that order cookies by when they were set and when they were last sent.
+        /// Orders the cookies by when they were set. `lastUse` orders them by when they were last sent.
         var creation: UInt64
         var lastUse: UInt64
     }

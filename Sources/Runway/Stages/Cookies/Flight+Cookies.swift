@@ -1,6 +1,7 @@
 import HTTPTypes
 
-// The cookies that identify the sender of a call. Everything that separates responses by sender uses them.
+// The cookies that identify the sender of a call. All code that separates stored responses by sender uses these
+// properties.
 extension Flight {
     /// The version of the cookies that identify the sender if there is no account. It is 0 if an account is signed in,
     /// no jar is used, or the jar is empty.

@@ -27,8 +27,8 @@ final class PublicSuffixes: Sendable {
         }
     }
 
-    /// Applies the algorithm of the list, with one difference. If a rule contains `*`, the domain below the `*` also is
-    /// a public suffix.
+    /// Applies the algorithm of the Public Suffix List, with one difference: a rule such as `*.ck` also makes `ck` a
+    /// public suffix.
     private static func contains(_ domain: String, _ rules: Set<String>) -> Bool {
         let labels = domain.split(separator: ".")
         let name = labels.joined(separator: ".")

@@ -5,8 +5,8 @@ import Synchronization
 final class MergeItem: Sendable {
     /// The outcome of a request in the merger.
     enum Outcome: Sendable {
-        /// The request must be sent separately by its own task. If it has a dispatch, the dispatch ends with the
-        /// request.
+        /// The request must be sent separately by its own task. If the case has a dispatch (see ``MergeQueue``), the
+        /// dispatch ends with the request.
         case alone(MergeQueue.DispatchID?, MergeDecision)
         /// The request received its response, which the service has not judged yet.
         case responded(Response)

@@ -76,8 +76,8 @@ final class Merger: Sendable {
         change { state, operations in
             if let httpVersion { state.learn(key.route) { $0.speaksHTTP2 = httpVersion.isMultiplexed } }
             if !taken { state.learn(key.route) { $0.isMissing = true } }
-            // The new facts must be applied to the waiting requests before the end of the dispatch, which may send
-            // them.
+            // The new facts must be applied to the waiting requests before the dispatch ends, because its end may send
+            // these requests.
             state.release(key, &operations)
             state.update(key) { lane in
                 guard let dispatch else { return }

@@ -40,11 +40,11 @@ final class CacheUsage: Sendable {
         }
     }
 
-    /// Counts a response of the server that was compared with the stored one.
+    /// Counts a response of the server that was compared with the stored response.
     ///
     /// - Parameters:
-    ///   - age: The age of the stored response at that time.
-    ///   - isChanged: Whether their bodies differ.
+    ///   - age: The age of the stored response when the two were compared.
+    ///   - isChanged: Whether the bodies of the two responses differ.
     func count(at age: Duration, isChanged: Bool, of endpoint: any Endpoint.Type) {
         change(endpoint, isCall: false) { counts in
             if isChanged {

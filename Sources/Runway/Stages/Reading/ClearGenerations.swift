@@ -32,7 +32,7 @@ struct ClearGenerations {
     /// Refuses the responses in a scope if their calls started earlier.
     mutating func clear(_ scope: CacheScope, at sequenceNumber: UInt64) {
         if scope == .everything || scopes.count >= Self.maximumCount && scopes[scope] == nil {
-            // All remembered clears are older than this one, which covers everything. They are no longer needed.
+            // This clear covers everything, so the older clears need not be remembered any more.
             self = ClearGenerations()
             everything = sequenceNumber
         } else {

@@ -41,8 +41,8 @@ struct FlightReading: ~Copyable, Sendable {
         var proposal: Proposal?
         /// The response that the call receives if no fresh one is available.
         var fallback: Fallback?
-        /// Whether no stale response may land before the fresh one. Either one has already landed, or nobody would see
-        /// it.
+        /// Whether no stale response may land before the fresh one, because a stale response has already landed or
+        /// nobody would see it.
         var forgoesProvisional = false
         /// Lands a stale response while the request is in flight; `nil` if the call has only one landing.
         var landProvisionally: (@Sendable (Response, Flight) -> Void)?
@@ -170,7 +170,7 @@ extension Flight {
     }
 }
 
-// Stale responses.
+// The stale responses that the call may receive.
 extension Flight {
     func setFallback(_ fallback: FlightReading.Fallback) { reading.state.withLock { $0.fallback = fallback } }
 
@@ -189,8 +189,8 @@ extension Flight {
     /// Prevents a stale response from landing before the fresh one.
     func forgoProvisional() { reading.state.withLock { $0.forgoesProvisional = true } }
 
-    /// Sets the function that lands a stale response while the request is in flight. It is used if the response is
-    /// found after the caller's turn.
+    /// Sets the function that lands a stale response while the request is in flight. The function is used if the stale
+    /// response is found only after the caller has continued.
     func setProvisionalLanding(_ land: @escaping @Sendable (Response, Flight) -> Void) {
         reading.state.withLock { $0.landProvisionally = land }
     }

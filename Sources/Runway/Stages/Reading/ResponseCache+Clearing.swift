@@ -50,8 +50,8 @@ extension ResponseCache {
         }
     }
 
-    /// Removes the response under a key, and all responses of its target. Responses to calls that started before are
-    /// not stored afterwards. Returns the number of responses removed from memory.
+    /// Removes the response under a key, and all responses of its target. Responses to calls that started before the
+    /// removal are not stored afterwards. Returns the number of responses removed from memory.
     @discardableResult
     func remove(_ key: CacheKey?, of target: HTTPCacheURI) -> Int {
         defer {

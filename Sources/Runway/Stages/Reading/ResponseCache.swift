@@ -24,8 +24,8 @@ public final class ResponseCache: Sendable {
     public static let maximumTierWait = Duration.seconds(2)
     /// The maximum time that ``flush()`` waits for the disk tier.
     public static let maximumFlushWait = Duration.seconds(10)
-    /// The maximum number of lookups in the disk tier that continue although their calls no longer wait. Beyond it, the
-    /// tier is not searched.
+    /// The maximum number of lookups in the disk tier that continue although their calls no longer wait. While that
+    /// many continue, the tier is not searched.
     static let maximumAbandonedLookups = 16
 
     /// The limits for stored responses and for shared requests.
@@ -56,7 +56,8 @@ public final class ResponseCache: Sendable {
         var writeBehind: WriteBehindQueue
         var writing: Task<Void, Never>?
         var tierFailureCount = 0
-        /// The number of lookups in the tier that are in flight, and the number of calls that wait for a lookup.
+        /// The number of lookups in the tier that are in flight. `waitingLookupCount` is the number of calls that wait
+        /// for a lookup.
         var lookupCount = 0
         var waitingLookupCount = 0
     }

@@ -13,8 +13,8 @@ struct RetryingStage: RequestStage {
     }
 
     var step: FlightStep { .retrying }
-    /// `true`: it waits only for the rest of the pipeline, and for backoffs that end before the deadline or with the
-    /// task.
+    /// `true`: the stage waits only for the rest of the pipeline, and for backoffs that end before the deadline or when
+    /// the task is cancelled.
     var endsInTime: Bool { true }
 
     func respond(

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// Decides the next request of a download, and how each response is used. It is a state machine without I/O.
 struct DownloadPlan: Sendable {
-    /// The number of new bytes, 256 KiB, with which an attempt does not count toward the maximum number of attempts.
-    /// They are new if the partial file never had as many bytes before.
+    /// An attempt that receives at least this many new bytes (256 KiB) does not count toward the maximum number of
+    /// attempts. Bytes are new if the partial file never had as many bytes before.
     static let stepByteCount = 256 << 10
     /// The maximum number of times that the download starts over because responses contradict each other.
     static let maximumFreshStarts = 2

@@ -32,7 +32,7 @@ final class PartialFile: Sendable {
     // its work, and a process that is being started holds a copy of the descriptor.
     deinit { close() }
 
-    /// Releases the file for other downloads. It must not be written after that.
+    /// Releases the file for other downloads. The file must not be written afterwards.
     func close() { file.unlock() }
 
     /// Opens the partial file of a target. Creates it if necessary.
@@ -126,7 +126,7 @@ final class PartialFile: Sendable {
                 throw FileError(path, "can't be moved", reason: "somebody has moved or removed it")
             }
             try file.truncate(to: byteCount)
-            // A replaced file passes its permissions on.
+            // The new file receives the permissions of the file that it replaces.
             if let status = try OpenFile.status(at: target), status.isPlainFile {
                 try file.setMode(status.mode & 0o777)
             }

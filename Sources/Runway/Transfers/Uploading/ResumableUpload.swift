@@ -162,7 +162,8 @@ struct ResumableUpload: Sendable {
     }
 
     private func end(after landed: Result<RawData, NetworkError>, _ response: Response) async {
-        // A refused upload that the server has not completely received may be allowed later, after a sign-in.
+        // A refused upload that the server has not completely received may be allowed later, after a sign-in. Its
+        // record therefore stays.
         if case .failure = landed, UploadFields(response: response.head.headerFields).isComplete != true { return }
         await record?.remove()
         if case .success = landed { progress.end() }

@@ -3,8 +3,8 @@ import RunwayFormats
 
 /// Decides the next request of a resumable upload, and how each response is used. It is a state machine without I/O.
 struct UploadPlan: Sendable {
-    /// The number of new bytes, 256 KiB, with which an attempt does not count toward the maximum number of attempts.
-    /// They are new if the server never had as many bytes before.
+    /// An attempt that sends at least this many new bytes (256 KiB) does not count toward the maximum number of
+    /// attempts. Bytes are new if the server never had as many bytes before.
     static let stepByteCount = 256 << 10
     /// The maximum number of times that the upload starts over because the server no longer has it.
     static let maximumFreshStarts = 2

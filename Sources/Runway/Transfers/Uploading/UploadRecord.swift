@@ -15,8 +15,9 @@ struct UploadRecord: Codable, Equatable, Sendable {
     var byteCount: Int
     /// The part of the file that was passed to the transport, or was about to be.
     var passed: Extent
-    /// The time of the file's last modification, in nanoseconds since 1970, and its inode number.
+    /// The time of the file's last modification, in nanoseconds since 1970.
     var modified: Int64
+    /// The file's inode number.
     var number: UInt64
 
     /// Some or all of the bytes of a file. Both cases are encoded as one digit, so the length of a record does not
@@ -66,8 +67,8 @@ final class UploadRecordFile: Sendable {
         /// Whether records may no longer be stored, because another call uses the file or this call has ended.
         var isTaken = false
         var isCancelled = false
-        /// Whether the file contains a record: the one that this call read, or the one that it last enqueued before the
-        /// close.
+        /// Whether the file contains a record: the record that this call read, or the last record that this call
+        /// enqueued before the close.
         var isStored = false
     }
 
@@ -99,8 +100,8 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Whether the file contains a record: the one that this call read, or the one that it last enqueued before the
-    /// close.
+    /// Whether the file contains a record: the record that this call read, or the last record that this call enqueued
+    /// before the close.
     var isStored: Bool { state.withLock { $0.isStored } }
 
     /// Returns the stored record, or `nil` if there is none.

@@ -75,8 +75,8 @@ public struct CacheTierKey: Sendable, Hashable {
     public let target: String?
     /// Bytes in which the keys of different responses differ. They are the same in every launch of the app.
     ///
-    /// They contain the secrets that the request contains. A tier must store a cryptographic digest of them, such as
-    /// SHA-256, never the bytes themselves.
+    /// They contain the secrets that the request contains. A tier must store a cryptographic digest of these bytes,
+    /// such as SHA-256, never the bytes themselves.
     public let canonicalForm: [UInt8]
 
     init(_ key: CacheKey) {

@@ -28,7 +28,8 @@ struct WriteBehindQueue {
 
     /// The maximum number of pending responses.
     static let maximumStores = 256
-    /// The maximum number of pending operations. Beyond it, all of them are replaced by one that clears everything.
+    /// The maximum number of pending operations. If more are added, a single operation that clears everything replaces
+    /// them all.
     static let maximumCount = 512
     /// The maximum number of operations that the tier receives at once.
     static let maximumBatchCount = 32
@@ -105,7 +106,7 @@ struct WriteBehindQueue {
         /// The keys of the operations that concern one entry. A key has at most one operation, because a later one
         /// supersedes it.
         private var keys: Set<EntryKey> = []
-        /// The number of responses to store, and the number of their bytes.
+        /// The number of responses to store. `byteCount` is the number of their bytes.
         private(set) var storeCount = 0
         private(set) var byteCount = 0
 

@@ -11,7 +11,7 @@ struct CacheDirectives: Sendable {
 
     private var directives: [(name: String, argument: Argument)] = []
 
-    /// Parses the values of all lines of the field.
+    /// Parses the values of all `Cache-Control` lines.
     init(_ values: [String]) {
         for value in values {
             for element in FieldList.elements(of: value) { append(element) }
@@ -63,8 +63,8 @@ struct CacheDirectives: Sendable {
         let name = element[..<equals]
         let value = element[element.utf8.index(after: equals)...]
         let trimmed = name.trimmingWhitespace
-        // RFC 9111 §5.2 allows no whitespace around the equals sign, so the value of such a directive counts as
-        // malformed.
+        // RFC 9111 §5.2 allows no whitespace around the equals sign, so a directive with whitespace there has a
+        // malformed value.
         guard trimmed.endIndex == name.endIndex, value.first != " ", value.first != "\t" else {
             directives.append((trimmed.lowercased(), .malformed))
             return

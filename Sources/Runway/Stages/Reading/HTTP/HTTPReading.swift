@@ -133,8 +133,8 @@ struct HTTPReading {
             else {
                 if case .fresh = lookup.found { return lookup }
                 if !isElsewhere { return lookup }
-                // The redirect leads to another origin, but the later stages authorize for this one. So the original
-                // request is sent, and the server redirects it again.
+                // The redirect leads to another origin, but the later stages authorize for the origin of the original
+                // request. So the original request is sent, and the server redirects it again.
                 var fetch = Fetch(own)
                 if case .none(let elsewhere) = lookup.found {
                     (fetch.lookup.decision, fetch.lookup.use) = (elsewhere.lookup.decision, elsewhere.lookup.use)

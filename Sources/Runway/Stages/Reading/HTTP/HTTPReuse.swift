@@ -3,12 +3,12 @@ import HTTPTypes
 package enum StaleReason: String, Sendable, Hashable {
     /// The request accepts a stale response (`max-stale`, or ``CacheUse/onlyIfCached``).
     case requestAllows = "the request accepts it"
-    /// The response allows it while a fresh one is fetched (`stale-while-revalidate`).
+    /// The response allows its stale use while a fresh response is fetched (`stale-while-revalidate`).
     case whileRevalidating = "while a fresh one is fetched"
-    /// The response allows it (`stale-while-revalidate`), and the request forbids sending (`only-if-cached`).
+    /// The response allows its stale use (`stale-while-revalidate`), and the request forbids sending
+    /// (`only-if-cached`).
     case responseAllows = "the response allows it"
-    /// No fresh response is available, and the request or the response allows a stale one in this case
-    /// (`stale-if-error`).
+    /// No fresh response is available, and the request or the response then allows a stale response (`stale-if-error`).
     case afterError = "no fresh one is available"
     /// The origin could not be reached.
     case disconnected = "the origin could not be reached"

@@ -5,7 +5,8 @@ enum HTTPStoredResponseMerging {
     /// Returns the responses after the new response has replaced the responses that match the same request. Returns
     /// `nil` if one of the matching responses is newer than the new response.
     ///
-    /// - Parameter maximumByteCount: The size up to which parts are combined. Beyond it only the new part is stored.
+    /// - Parameter maximumByteCount: The size up to which parts are combined. If the combined parts would be larger,
+    ///   only the new part is stored.
     static func merged(
         _ new: HTTPStoredResponse, into responses: [HTTPStoredResponse], upTo maximumByteCount: Int
     ) -> [HTTPStoredResponse]? {

@@ -34,7 +34,7 @@ extension ResponseCache {
     func store(_ response: HTTPStoredResponse, of uri: HTTPCacheURI, from start: UInt64) -> Bool {
         defer { startWriteBehind() }
         return state.withLock { state in
-            // In both cases the tier must afterwards contain the same responses as memory.
+            // Even if the response is not stored, the tier must afterwards contain the same responses as memory.
             defer { writeThrough(uri, response.partition, &state) }
             guard
                 state.generations.allows(uri, in: response.partition, response.sequenceNumber, from: start)

@@ -4,8 +4,8 @@ import HTTPTypes
 /// 8246).
 ///
 /// Some directives have no effect here: `s-maxage` and `proxy-revalidate` are for shared caches, and `no-transform` is
-/// for caches that transform responses. The fields of RFC 9213, such as `CDN-Cache-Control`, are for the caches that
-/// they name. They are stored like any other field.
+/// for caches that transform responses. The fields of RFC 9213, such as `CDN-Cache-Control`, also have no effect here,
+/// because they are for the caches that they name. These fields are stored like any other field.
 struct ResponseDirectives: Sendable {
     /// The freshness lifetime; zero if it is invalid, `nil` if it is absent.
     var maxAge: Duration?

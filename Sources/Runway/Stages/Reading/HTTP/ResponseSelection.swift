@@ -4,7 +4,7 @@ import HTTPTypes
 enum ResponseSelection {
     /// Returns the responses that match a request, even if they are stale. The preferred response comes first.
     ///
-    /// The most recent response is preferred. If only some have `Vary`, those are preferred (RFC 9111 §4.1).
+    /// The most recent response is preferred. If only some responses have `Vary`, these are preferred (RFC 9111 §4.1).
     static func candidates(_ responses: [HTTPStoredResponse], for request: HTTPRequest) -> [HTTPStoredResponse] {
         let range = request.headerFields[.range].flatMap { ByteRange($0) }
         // Responses from disk have no sequence numbers. The order is reversed so that, of two responses with equal

@@ -3,8 +3,8 @@ import Synchronization
 /// The flights that no caller waits for: revalidations of stale responses, and prefetches. There is at most one for
 /// each key.
 final class BackgroundFlights: Sendable {
-    /// The maximum number in flight at once. Beyond it no flight is started, and a stale response stays stale until the
-    /// next call.
+    /// The maximum number in flight at once. While that many are in flight, no further flight is started, and a stale
+    /// response stays stale until the next call.
     static let maximumCount = 64
 
     private struct Running {

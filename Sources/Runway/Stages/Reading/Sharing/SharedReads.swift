@@ -1,8 +1,7 @@
-/// The response to a shared read, and the form in which the leader's call receives it.
+/// The response to a shared read, and the response that the leader receives instead, if any.
 struct ReadOutcome: Sendable {
     let response: Response
-    /// The form in which the leader receives the response, as the leader's policy returned it; `nil` if the leader
-    /// receives `response` unchanged.
+    /// The response that the leader receives instead of `response`; `nil` if the leader receives `response`.
     var leaders: Response?
 }
 
@@ -49,9 +48,9 @@ struct SharedReads {
     ///
     /// - Parameters:
     ///   - lookup: The result of the lookup.
-    ///   - store: Stores the response for this call, and returns the form in which this call receives it; `nil` if that
-    ///     is unchanged. Called once: for the leader before the read ends, for followers when they receive the
-    ///     response.
+    ///   - store: Stores the response for this call. Returns the response that this call receives instead, or `nil` if
+    ///     the call receives the response unchanged. Called once: for the leader before the read ends, for followers
+    ///     when they receive the response.
     /// - Returns: The response and the result of `store`, or `nil` if the cache has changed since the lookup.
     func send(
         _ request: Request, after lookup: Lookup, store: @escaping @Sendable (Response) -> Response? = { _ in nil }

@@ -79,8 +79,8 @@ struct CacheKey: Sendable, Hashable {
         form.add(content.path.percentEncoded)
         form.add(content.parameters)
         let common = content.keyedCommon
-        // If there are common parameters, fields are always added, so that common parameters can't be mistaken for
-        // fields.
+        // If there are common parameters, header fields are added even if there are none. Otherwise common parameters
+        // could be mistaken for header fields.
         if !content.headers.isEmpty || !common.isEmpty { form.add(content.headers) }
         if !common.isEmpty { form.add(common) }
         self.init(form, of: flight.configuration.callIdentity, in: flight)
@@ -154,7 +154,7 @@ extension [UInt8] {
 }
 
 extension HTTPRequest.Method {
-    /// Whether a request with this method can be one that only reads.
+    /// Whether a request with this method may be a read, which changes no data.
     var mayRead: Bool {
         self == .get || self == .head || self == .post || isQuery
     }

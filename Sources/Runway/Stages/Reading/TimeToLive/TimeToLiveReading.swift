@@ -26,7 +26,7 @@ struct TimeToLiveReading {
             return usesDisk ? .wait : .pass
         }
         let (found, changes) = cache.lookUp(key)
-        // If a request is sent, it uses this result instead of a second lookup.
+        // If a request is sent, the request uses this result instead of a second lookup.
         func rememberLookup() { flight.setLookup(.call(key, found, changes: changes)) }
         guard let cached = found else {
             if !usesDisk, use == .onlyIfCached { throw .notCached }

@@ -58,14 +58,15 @@ enum Freshness: Equatable {
 }
 
 extension CachePolicy {
-    /// Returns the longest lifetime that is not infinite: a hundred years. A negative one is zero.
+    /// Returns the lifetime, limited to the range from zero to a hundred years.
     private static func bounded(_ lifetime: Duration) -> Duration {
         min(max(lifetime, .zero), .seconds(Int64(100) * 365 * 86_400))
     }
 
     /// Returns the freshness of a response in memory, at an instant of the layer's clock.
     ///
-    /// A response from disk is fresh in memory for no longer than the longer of the two lifetimes in all.
+    /// A response that was loaded from disk is fresh until its lifetime in memory has passed since it was loaded, or
+    /// until the longer of its two lifetimes has passed since it was received, whichever comes first.
     func freshness(of cached: TimeToLiveResponse, at now: Duration) -> Freshness {
         let age = max(now - cached.fetched, .zero)
         if rule == .untilEvicted { return .fresh(age: age) }
@@ -74,7 +75,7 @@ extension CachePolicy {
         return excess < .zero ? .fresh(age: age) : .stale(by: excess)
     }
 
-    /// Returns the freshness of a response on disk, by its age on the wall clock; `nil` is an unknown age.
+    /// Returns the freshness of a response on disk, by its age on the wall clock. `age` is `nil` if it is unknown.
     ///
     /// If the wall clock was set back, or the date is invalid, the response is stale by zero.
     func freshness(onDisk age: Duration?) -> Freshness {
