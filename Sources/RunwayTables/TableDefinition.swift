@@ -20,6 +20,9 @@ public protocol TableDefinition: SendableMetatype {
     static var columns: TableColumns<Self> { get }
     /// The indexes of the table. The default is none.
     static var indexes: [TableIndex<Self>] { get }
+    /// The declaration for another module that follows the table, such as `RunwaySync`. The default is `nil`. An app
+    /// does not declare it: a protocol of that module does.
+    static var following: TableFollowing? { get }
 
     /// Checks a row before it is inserted, or the changed values before an update. The default accepts all values.
     ///
@@ -38,6 +41,9 @@ extension TableDefinition {
 
     /// No indexes.
     public static var indexes: [TableIndex<Self>] { [] }
+
+    /// `nil`, the default: no other module follows the table.
+    public static var following: TableFollowing? { nil }
 
     /// Accepts all values.
     public static func validate(_ values: Values<Self>, for change: TableChange) throws {}

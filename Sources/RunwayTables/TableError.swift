@@ -26,6 +26,8 @@ public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let newerSchema = Kind(description: "newerSchema")
         /// A table of the file differs from its declaration.
         public static let differentSchema = Kind(description: "differentSchema")
+        /// A table can't be synchronised as it is declared, or as it is in the file.
+        public static let notSyncable = Kind(description: "notSyncable")
         /// A step of a migration failed. The file is at its last whole step.
         public static let migration = Kind(description: "migration")
         /// The file can be read, but not written.
@@ -48,7 +50,7 @@ public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Describes the problem in one sentence, without any stored value.
     public let description: String
 
-    init(_ kind: Kind, _ description: String) {
+    package init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description
     }

@@ -7,6 +7,7 @@ import Runway
 struct Migrator {
     let queue: DatabaseQueue
     let migrations: Migrations
+    var follower: (any StoreFollower)?
     var report: @Sendable (MigrationProgress) -> Void = { _ in }
 
     /// Brings the file to the last step of this build, or to another step.
@@ -37,7 +38,7 @@ struct Migrator {
                 var batches = Batches()
                 var remaining = 0
                 repeat {
-                    remaining = try queue.write(batch)
+                    remaining = try queue.write { try pausing(in: $0, batch) }
                     progress(remaining)
                 } while try batches.goOn(remaining)
             } else {
@@ -45,13 +46,15 @@ struct Migrator {
             }
             var migrator = DatabaseMigrator()
             migrator.registerMigration(StepLog.identifier(step.name)) { database in
-                try FileCounts.pausing(in: database) {
-                    switch step.work {
-                    case .once(let change): try change(database)
-                    // Another process may have written since the last batch.
-                    case .batches(let batch):
-                        var batches = Batches()
-                        while try batches.goOn(batch(database)) {}
+                try pausing(in: database) { database in
+                    try FileCounts.pausing(in: database) {
+                        switch step.work {
+                        case .once(let change): try change(database)
+                        // Another process may have written since the last batch.
+                        case .batches(let batch):
+                            var batches = Batches()
+                            while try batches.goOn(batch(database)) {}
+                        }
                     }
                 }
                 try StepLog.append(step, number: number, to: database)
@@ -60,6 +63,15 @@ struct Migrator {
         } catch {
             throw failure(error, "Step \(number) (\(step.name)) failed; the file is at step \(number - 1).")
         }
+    }
+
+    /// Runs a change that is not followed.
+    private func pausing<Value>(in database: Database, _ change: (Database) throws -> Value) throws -> Value {
+        guard let follower else { return try change(database) }
+        var value: Value?
+        try follower.pausing(in: database) { value = try change(database) }
+        guard let value else { preconditionFailure("a follower runs the change") }
+        return value
     }
 
     private func goBack(over entries: ArraySlice<StepLog.Entry>) throws {
@@ -78,7 +90,9 @@ struct Migrator {
                     let limit = sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_ATTACHED, 0)
                     defer { _ = sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_ATTACHED, limit) }
                     try database.inTransaction(.immediate) {
-                        try FileCounts.pausing(in: database) { try database.execute(sql: back) }
+                        try pausing(in: database) { database in
+                            try FileCounts.pausing(in: database) { try database.execute(sql: back) }
+                        }
                         try database.checkForeignKeys()
                         try StepLog.removeLast(entry, from: database)
                         return .commit

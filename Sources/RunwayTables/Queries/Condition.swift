@@ -13,33 +13,44 @@ public struct Condition<Table: TableDefinition>: Sendable {
     let arguments: [DatabaseValue]
     /// The column whose operand can't be stored; `nil` if all operands can be stored.
     let unstorable: String?
+    /// The comparisons that a row must all meet; `nil` if the condition has another form.
+    let terms: [ConditionTerm]?
 
-    init(_ sql: String, _ arguments: [DatabaseValue], unstorable: String? = nil) {
+    init(
+        _ sql: String, _ arguments: [DatabaseValue], unstorable: String? = nil, terms: [ConditionTerm]? = nil
+    ) {
         self.sql = sql
         self.arguments = arguments
         self.unstorable = unstorable
+        self.terms = terms
     }
 
     init<Value: ColumnValue>(_ facts: ColumnFacts, _ comparison: String, _ value: Value) {
         let stored = value.storedValue
         self.init(
             "\(facts.name.quotedDatabaseIdentifier) \(comparison) ?", [stored ?? .null],
-            unstorable: stored == nil ? facts.name : nil)
+            unstorable: stored == nil ? facts.name : nil,
+            terms: [ConditionTerm(column: facts.name, comparison: comparison, value: stored ?? .null)])
     }
 
     /// Rows that meet both conditions.
-    public static func && (first: Condition, second: Condition) -> Condition { first.joined("AND", second) }
+    public static func && (first: Condition, second: Condition) -> Condition {
+        first.joined("AND", second, terms: first.terms.flatMap { terms in second.terms.map { terms + $0 } })
+    }
     /// Rows that meet at least one of the conditions.
-    public static func || (first: Condition, second: Condition) -> Condition { first.joined("OR", second) }
+    public static func || (first: Condition, second: Condition) -> Condition {
+        first.joined("OR", second, terms: nil)
+    }
     /// Rows that do not meet the condition. As in SQL, a row in which `due` is NULL meets neither `due < date` nor
     /// `!(due < date)`.
     public static prefix func ! (condition: Condition) -> Condition {
         Condition("NOT (\(condition.sql))", condition.arguments, unstorable: condition.unstorable)
     }
 
-    private func joined(_ word: String, _ other: Condition) -> Condition {
+    private func joined(_ word: String, _ other: Condition, terms: [ConditionTerm]?) -> Condition {
         Condition(
-            "(\(sql) \(word) \(other.sql))", arguments + other.arguments, unstorable: unstorable ?? other.unstorable)
+            "(\(sql) \(word) \(other.sql))", arguments + other.arguments, unstorable: unstorable ?? other.unstorable,
+            terms: terms)
     }
 
     /// - Throws: ``TableError/Kind/rejected`` if an operand can't be stored.
@@ -75,14 +86,14 @@ extension TableColumn {
     /// Rows with this value; `nil` stands for NULL.
     public static func == <Wrapped: ColumnValue & Equatable>(column: Self, value: Wrapped?) -> Condition<Table>
     where Value == Wrapped? {
-        guard let value else { return Condition("\(column.name.quotedDatabaseIdentifier) IS NULL", []) }
+        guard let value else { return Condition(column.facts, isNull: true) }
         return Condition(column.facts, "=", value)
     }
 
     /// Rows with another value; NULL counts as another value. `nil` stands for NULL.
     public static func != <Wrapped: ColumnValue & Equatable>(column: Self, value: Wrapped?) -> Condition<Table>
     where Value == Wrapped? {
-        guard let value else { return Condition("\(column.name.quotedDatabaseIdentifier) IS NOT NULL", []) }
+        guard let value else { return Condition(column.facts, isNull: false) }
         return Condition(column.facts, "IS NOT", value)
     }
 
@@ -119,6 +130,12 @@ extension TableColumn {
 }
 
 extension Condition {
+    init(_ facts: ColumnFacts, isNull: Bool) {
+        self.init(
+            "\(facts.name.quotedDatabaseIdentifier) IS \(isNull ? "" : "NOT ")NULL", [],
+            terms: [ConditionTerm(column: facts.name, comparison: isNull ? "=" : "IS NOT", value: .null)])
+    }
+
     init<Value: ColumnValue>(_ facts: ColumnFacts, isAnyOf values: [Value]) {
         let stored = values.compactMap { $0.storedValue }
         let marks = stored.map { _ in "?" }.joined(separator: ", ")

@@ -15,11 +15,13 @@ public struct TableWriter: TableReading {
     /// The sealing of secret columns.
     public let secrets: SecretSealing
     private let files: FileFolder
+    private let follower: (any StoreFollower)?
 
-    init(_ database: Database, _ secrets: SecretSealing, files: FileFolder) {
+    init(_ database: Database, _ secrets: SecretSealing, files: FileFolder, follower: (any StoreFollower)? = nil) {
         self.database = database
         self.secrets = secrets
         self.files = files
+        self.follower = follower
     }
 
     /// Inserts a row.
@@ -78,6 +80,10 @@ public struct TableWriter: TableReading {
         let stored = try row.checked(positions)
         try files.check(row, in: database)
         try layout.validate(row, .update)
+        let update = FollowedUpdate(
+            table: layout.name, values: zip(positions, stored).map { (layout.columns[$0].name, $1) },
+            terms: condition.map(\.terms) ?? [])
+        if let count = try follower?.updateAll(update, in: database) { return count }
         let filter = condition.map { " WHERE \($0.sql)" } ?? ""
         try database.execute(
             sql: "UPDATE \(layout.quotedName) SET \(layout.assignments(positions))\(filter)",

@@ -27,6 +27,8 @@ public final class RecordStore: Sendable {
     let secrets: SecretSealing
     let files: FileFolder
     let options: Options
+    /// Follows the changes of tables for another module; `nil` if no table declares it.
+    package let follower: (any StoreFollower)?
     /// Guards the connection; `nil` once the store was closed.
     private let connection: Mutex<DatabaseQueue?>
     private let suspension: Suspension?
@@ -41,6 +43,7 @@ public final class RecordStore: Sendable {
         connection = Mutex(queue)
         layouts = opener.layouts
         options = opener.options
+        follower = opener.follower
         files = opener.files
         secrets = SecretSealing(current: options.sealing, former: options.formerSealings)
         suspension = options.isShared ? Suspension() : nil
@@ -62,7 +65,7 @@ public final class RecordStore: Sendable {
     ) async throws -> RecordStore {
         let opener = StoreOpener(
             url: url, layouts: tables.map { $0.layout }, migrations: migrations, options: options,
-            files: FileFolder(of: url, options))
+            files: FileFolder(of: url, options), follower: tables.follower)
         do {
             try await finishStaging(before: opener)
             return RecordStore(opener, try await inBackground { try opener.open(.current) })
@@ -116,9 +119,10 @@ public final class RecordStore: Sendable {
                 let (value, hasUnnamedFiles) = try await queue().write { [self] database in
                     // After the commit, so that no observation waits for it.
                     database.afterNextTransaction { [self] _ in boundLog(SQLiteFile.logByteCount(of: url)) }
-                    return (
-                        try change(TableWriter(database, secrets, files: files)), try files.hasUnnamed(in: database)
-                    )
+                    try follower?.willWrite(database)
+                    let value = try change(TableWriter(database, secrets, files: files, follower: follower))
+                    try follower?.didWrite(database)
+                    return (value, try files.hasUnnamed(in: database))
                 }
                 if hasUnnamedFiles { await removeUnnamedFiles() }
                 return value

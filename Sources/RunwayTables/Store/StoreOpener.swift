@@ -17,6 +17,7 @@ struct StoreOpener: Sendable {
     let migrations: Migrations
     let options: RecordStore.Options
     let files: FileFolder
+    let follower: (any StoreFollower)?
 
     /// - Throws: ``TableError``.
     func open(_ mode: Mode) throws -> DatabaseQueue {
@@ -54,13 +55,16 @@ struct StoreOpener: Sendable {
         if try !queue.read({ try StepLog.exists(in: $0) }) { try queue.writeMakingRoom { try begin($0) } }
         let taken = try queue.read { try StepLog.entries(in: $0).count }
         if options.rehearsesMigrations, taken < migrations.steps.count { try migrations.rehearse(for: queue) }
-        try Migrator(queue: queue, migrations: migrations, report: options.reportProgress).migrate()
+        let isMigrated = try queue.read { try StepLog.entries(in: $0).count } == migrations.steps.count
+        if !isMigrated, let follower { try queue.writeMakingRoom { try follower.willMigrate($0) } }
+        try Migrator(queue: queue, migrations: migrations, follower: follower, report: options.reportProgress).migrate()
         let differences = try queue.read { database in
             try layouts.flatMap { try $0.differences(in: database, isLenient: options.adopting != nil) }
         }
         if !differences.isEmpty {
             throw TableError(.differentSchema, "\(url.lastPathComponent): \(differences.joined(separator: " "))")
         }
+        if let follower { try queue.writeMakingRoom { try follower.prepare($0) } }
     }
 
     /// Creates the tables of a new file, or takes over the file of another library.

@@ -1,0 +1,99 @@
+package import GRDB
+
+/// The part of a table's declaration that another module reads, such as `Synced` of `RunwaySync`. An app does not make
+/// one.
+public struct TableFollowing: Sendable {
+    /// The settings of the module.
+    package let details: any Sendable
+    /// Makes the follower of all tables of a file that the module follows.
+    package let makeFollower: @Sendable ([FollowedTable]) -> any StoreFollower
+
+    package init(details: any Sendable, makeFollower: @escaping @Sendable ([FollowedTable]) -> any StoreFollower) {
+        (self.details, self.makeFollower) = (details, makeFollower)
+    }
+}
+
+/// A table whose changes another module follows.
+package struct FollowedTable: Sendable {
+    package let name: String
+    package let details: any Sendable
+}
+
+/// Follows the changes of tables from inside the transactions that make them. All functions run on the connection of
+/// the file.
+package protocol StoreFollower: Sendable {
+    /// Checks the tables, and creates what the follower needs. Called in a transaction each time the file is opened,
+    /// after the steps were taken.
+    ///
+    /// - Throws: ``TableError``.
+    func prepare(_ database: Database) throws
+    /// Called before the first step that is taken, in a transaction of its own.
+    func willMigrate(_ database: Database) throws
+    /// Runs statements of a step, which are not followed. They may change the schema.
+    func pausing(in database: Database, _ change: () throws -> Void) throws
+    /// Called at the start of a transaction of the app.
+    func willWrite(_ database: Database) throws
+    /// Called at the end of a transaction of the app, before its commit.
+    ///
+    /// - Throws: An error that ends the transaction without a change.
+    func didWrite(_ database: Database) throws
+    /// Changes all rows that meet conditions.
+    ///
+    /// - Returns: The number of changed rows; `nil` if the follower leaves the change to the caller.
+    func updateAll(_ update: FollowedUpdate, in database: Database) throws -> Int?
+}
+
+/// A change of all rows of a table that meet conditions.
+package struct FollowedUpdate: Sendable {
+    package let table: String
+    /// The new values by column.
+    package let values: [(column: String, value: DatabaseValue)]
+    /// The conditions that a row must all meet; `nil` if the condition has another form.
+    package let terms: [ConditionTerm]?
+}
+
+/// A comparison of a column with a constant.
+package struct ConditionTerm: Sendable {
+    package let column: String
+    /// An operator of SQL: `=`, `<>`, `IS NOT`, `<`, `<=`, `>` or `>=`.
+    package let comparison: String
+    package let value: DatabaseValue
+}
+
+extension RecordStore {
+    /// Changes the file in one transaction for a follower, with foreign keys off: rows of a log may arrive in any
+    /// order. The change is not followed.
+    ///
+    /// - Throws: ``TableError``, `CancellationError` if the task is cancelled before the commit, or the error of
+    ///   `change`.
+    package func writeAsFollower<Value: Sendable>(
+        _ change: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try checkWritable()
+        do {
+            return try await queue().writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA foreign_keys = OFF")
+                defer { try? database.execute(sql: "PRAGMA foreign_keys = ON") }
+                var value: Value?
+                try database.inTransaction(.immediate) {
+                    value = try change(database)
+                    return .commit
+                }
+                guard let value else { throw CancellationError() }
+                return value
+            }
+        } catch {
+            throw TableError(error, at: url) ?? error
+        }
+    }
+}
+
+extension [any TableDefinition.Type] {
+    /// The follower of those tables that declare one; `nil` if none does.
+    var follower: (any StoreFollower)? {
+        let followed = compactMap { table in table.following.map { (table.name, $0) } }
+        return followed.first.map { first in
+            first.1.makeFollower(followed.map { FollowedTable(name: $0.0, details: $0.1.details) })
+        }
+    }
+}
