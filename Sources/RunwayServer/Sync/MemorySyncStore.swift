@@ -20,8 +20,9 @@ extension MemorySyncStore: SyncDatabase {
     package func transaction<Value: Sendable>(
         _ access: SyncTransactionAccess, in space: Identifier, byteCount: Int,
         _ body: @escaping @Sendable (inout any SyncTables) throws -> Value
-    ) async throws -> Value {
+    ) async throws -> Value? {
         try spaces.withLock { spaces in
+            if access == .reading, spaces[space] == nil { return nil }
             var tables: any SyncTables = spaces[space] ?? MemorySyncTables(hook: hook)
             let value = try body(&tables)
             spaces[space] = tables as? MemorySyncTables

@@ -10,11 +10,11 @@ public protocol SyncStore: Sendable {}
 /// A database of spaces. ``SyncService`` and the administration stand on its transactions, so that databases differ only
 /// in their statements.
 package protocol SyncDatabase: SyncStore {
-    /// Runs `body` in one transaction, and returns its result after the commit. If `body` throws, nothing is changed. A
-    /// space that does not exist is created, with a random epoch.
+    /// Runs `body` in one transaction, and returns its result after the commit. If `body` throws, nothing is changed.
     ///
-    /// A transaction that writes locks the counter row of the space first (rule 9). A transaction that reads sees one
-    /// state of the space, without a lock.
+    /// A transaction that writes locks the counter row of the space first (rule 9); it creates a space that does not
+    /// exist, with a random epoch. A transaction that reads sees one state of the space, without a lock; if the space
+    /// does not exist, the transaction returns `nil` without a call of `body`.
     ///
     /// - Parameters:
     ///   - access: Whether `body` may write.
@@ -24,7 +24,7 @@ package protocol SyncDatabase: SyncStore {
     func transaction<Value: Sendable>(
         _ access: SyncTransactionAccess, in space: Identifier, byteCount: Int,
         _ body: @escaping @Sendable (inout any SyncTables) throws -> Value
-    ) async throws -> Value
+    ) async throws -> Value?
 
     /// Returns spaces after an id, in the order of their ids.
     func spaces(after space: Identifier?, limit: Int) async throws -> [Identifier]

@@ -34,6 +34,8 @@ package enum Verdict: Hashable, Sendable {
 package struct Refusal: Hashable, Sendable {
     package let name: String
 
+    package init(name: String) { self.name = name }
+
     /// The transaction updates a row, or a life of a row, that the server never had.
     package static let absent = Refusal(name: "absent")
     /// A rule of the server forbids the device to make this change.

@@ -4,6 +4,8 @@ package struct SpaceServer: Sendable {
     /// Whether a device may make a change. Called for each operation, after the counter row of the space was locked
     /// (rule 13).
     private let mayWrite: @Sendable (Identifier, Operation.Action) -> Bool
+    /// The transactions that are refused whatever they change, with the reasons.
+    package var refusals: [Identifier: Refusal] = [:]
     /// The largest number of changes or rows in a page.
     package var pageLimit = 1_000
     /// The size in bytes at which a page takes no more changes or rows.
@@ -97,6 +99,7 @@ package struct SpaceServer: Sendable {
     private func refusal(
         of transaction: Transaction, from device: Identifier, _ merger: Merger, over store: some SpaceStore
     ) throws -> Refusal? {
+        if let refusal = refusals[transaction.id] { return refusal }
         for operation in transaction.operations {
             guard mayWrite(device, operation.action) else { return .forbidden }
             if !transaction.wasAcknowledged, try merger.isAbsent(operation, over: store) { return .absent }

@@ -1,0 +1,206 @@
+public import Foundation
+public import RunwaySyncCore
+
+/// Decides on the changes that devices push, and returns the changes of others, for the spaces of one store.
+///
+/// ```swift
+/// let sync = SyncService(store: try SQLiteSyncStore(at: file), hub: hub, conflicts: ["note": .ask]) {
+///     subject, space, access in members.contains(subject, in: space)
+/// }
+/// SyncRouter(sync) { request, context in
+///     guard let account = context.account else { throw HTTPError(.unauthorized) }
+///     return account.id
+/// }.add(to: router)
+/// ```
+///
+/// A response to a push is sent when the verdicts are as durable as the store makes them. Afterwards, the head of the
+/// space is published under ``topic(of:)``, so that other devices pull at once. If several server processes share a
+/// store, pass each a hub over a shared event log.
+public final class SyncService: Sendable {
+    /// Says whether a subject has a right in a space.
+    ///
+    /// It is called for ``SyncAccess/Kind/read`` at each request. A device whose subject must not read the space any
+    /// more has to remove its rows, and its id is closed. For each pushed operation it is called inside the transaction,
+    /// after the space was locked: it must return quickly, must not use the store, and may be called several times.
+    public typealias Rights = @Sendable (_ subject: String, _ space: UUID, _ access: SyncAccess) -> Bool
+
+    private let database: any SyncDatabase
+    private let policies: ConflictPolicies
+    private let rights: Rights
+    private let pokes: SyncPokes?
+    private let waits: PredecessorWaits
+
+    /// Creates a service.
+    ///
+    /// - Parameters:
+    ///   - store: Stores the spaces.
+    ///   - hub: Publishes the heads of spaces. The default is none: devices then pull by their timers only.
+    ///   - conflicts: The policies of tables by name, as the devices have them. The default is
+    ///     ``ConflictPolicy/newestPerColumn`` for all tables.
+    ///   - clock: Measures the time for which a packet waits for the one before it. The default is the system's clock.
+    ///   - rights: Says whether a subject has a right.
+    public init(
+        store: some SyncStore, hub: EventHub? = nil, conflicts: [String: ConflictPolicy] = [:],
+        clock: some Clock<Duration> = ContinuousClock(), rights: @escaping Rights
+    ) {
+        (database, policies, self.rights) = (store.database, ConflictPolicies(conflicts), rights)
+        pokes = hub.map { SyncPokes($0) }
+        waits = PredecessorWaits(HubClock(clock))
+    }
+
+    /// Returns the topic under which the head of a space is published: `sync/` and the UUID in lower case.
+    public static func topic(of space: UUID) -> String { topic(of: Identifier(space)) }
+
+    static func topic(of space: Identifier) -> String { "sync/\(space)" }
+
+    /// The type of the events. Their data are an object with the number `head`.
+    static let eventType = "sync"
+
+    /// Handles a request of a subject's device.
+    func respond(
+        to request: SyncRequest, in space: Identifier, as subject: String, byteCount: Int
+    ) async throws -> SyncResponse {
+        let response = try await exchange(request, in: space, as: subject, byteCount)
+        guard case .push(let packet) = request else { return response }
+        let key = PredecessorWaits.Key(space: space, device: packet.device)
+        switch response {
+        case .verdicts:
+            waits.notify(key)
+            return response
+        case .gap:
+            let later = try await waits.wait(key, byteCount: byteCount) {
+                try await self.exchange(request, in: space, as: subject, byteCount)
+            }
+            if case .verdicts? = later { waits.notify(key) }
+            return later ?? response
+        default: return response
+        }
+    }
+
+    private func exchange(
+        _ request: SyncRequest, in space: Identifier, as subject: String, _ byteCount: Int
+    ) async throws -> SyncResponse {
+        guard rights(subject, UUID(space), .read) else { return try await revoke(request.device, in: space, subject) }
+        var exchange = SyncExchange(request, in: space, as: subject, policies, rights)
+        while true {
+            do {
+                let exchange = exchange
+                var result = try await database.transaction(request.access, in: space, byteCount: byteCount) {
+                    try exchange.run(&$0)
+                }
+                if result == nil {
+                    // The first request for a space creates it.
+                    result = try await database.transaction(.writing, in: space, byteCount: byteCount) {
+                        try exchange.run(&$0)
+                    }
+                }
+                guard let result else { preconditionFailure("a transaction that writes creates its space") }
+                if let head = result.head { pokes?.publish(head, of: space) }
+                return result.response
+            } catch let refused as SyncExchange.Refused {
+                // The transaction was rolled back. It runs again without the refused one.
+                exchange.refusals[refused.transaction] = Refusal(name: refused.refusal.reason)
+            }
+        }
+    }
+
+    /// Closes the id of a device whose subject must not read the space (rule 13).
+    private func revoke(_ device: Identifier, in space: Identifier, _ subject: String) async throws -> SyncResponse {
+        let response = try await database.transaction(.reading, in: space, byteCount: 0) { tables in
+            try SyncExchange.revoked(device, subject, &tables, closes: false)
+        }
+        guard let (response, isOpen) = response else { return .revoked([]) }
+        if !isOpen { return response }
+        return try await database.transaction(.writing, in: space, byteCount: 0) { tables in
+            try SyncExchange.revoked(device, subject, &tables, closes: true).response
+        } ?? .revoked([])
+    }
+}
+
+/// One request of a device inside a transaction of the store.
+struct SyncExchange: Sendable {
+    /// A hook refused a transaction. The transaction of the store has to be rolled back.
+    struct Refused: Error {
+        let transaction: Identifier
+        let refusal: SyncRefusal
+    }
+
+    struct Result: Sendable {
+        let response: SyncResponse
+        /// The head of the log if it has grown.
+        let head: Int64?
+    }
+
+    private let request: SyncRequest
+    private let space: Identifier
+    private let subject: String
+    private let policies: ConflictPolicies
+    private let rights: SyncService.Rights
+    /// The transactions that a hook refused.
+    var refusals: [Identifier: Refusal] = [:]
+
+    init(
+        _ request: SyncRequest, in space: Identifier, as subject: String, _ policies: ConflictPolicies,
+        _ rights: @escaping SyncService.Rights
+    ) {
+        (self.request, self.space, self.subject) = (request, space, subject)
+        (self.policies, self.rights) = (policies, rights)
+    }
+
+    func run(_ tables: inout any SyncTables) throws -> Result {
+        let device = request.device
+        if let owner = try tables.subject(of: device), owner != subject {
+            return Result(response: .deviceTaken, head: nil)
+        }
+        let space = UUID(space)
+        var server = SpaceServer(policies) { [rights, subject] _, action in
+            SyncAccess(action).map { rights(subject, space, $0) } ?? true
+        }
+        server.refusals = refusals
+        if case .push = request, !rights(subject, space, .read) {
+            // The right was withdrawn while the request waited for the lock.
+            return Result(response: try Self.revoked(device, subject, &tables, closes: true).response, head: nil)
+        }
+        let (response, changes) = try server.handle(request, at: try tables.now, over: &tables)
+        if changes.devices[device] != nil { try tables.setSubject(subject, of: device) }
+        for entry in changes.entries {
+            do { try tables.notifyHook(of: SyncCommit(entry, in: self.space, by: subject)) } catch let refusal
+                as SyncRefusal
+            {
+                throw Refused(transaction: entry.transaction, refusal: refusal)
+            }
+        }
+        return Result(response: response, head: changes.entries.last?.number)
+    }
+
+    /// Returns the response to a device without a right, and whether its id is still open.
+    static func revoked(
+        _ device: Identifier, _ subject: String, _ tables: inout any SyncTables, closes: Bool
+    ) throws -> (response: SyncResponse, isOpen: Bool) {
+        if let owner = try tables.subject(of: device), owner != subject { return (.deviceTaken, false) }
+        var needs = SpaceNeeds()
+        needs.devices = [device]
+        guard var record = try tables.content(for: needs).devices[device] else { return (.revoked([]), false) }
+        let response = SyncResponse.revoked(record.lastPacket)
+        if record.isClosed || !closes { return (response, !record.isClosed) }
+        record.isClosed = true
+        var changes = SpaceContent()
+        changes.devices[device] = record
+        try tables.save(changes)
+        return (response, false)
+    }
+}
+
+extension SyncRequest {
+    fileprivate var access: SyncTransactionAccess {
+        if case .push = self { .writing } else { .reading }
+    }
+
+    fileprivate var device: Identifier {
+        switch self {
+        case .push(let packet): packet.device
+        case .pull(let request): request.device
+        case .snapshot(let request): request.device
+        }
+    }
+}
