@@ -69,8 +69,8 @@ struct ChatPageCall<Service: APIService>: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// Moves the member's mark, which consists of two numbers: the last message that the member has received, and the last
-/// one that the member has read. The call may be repeated, since the server never moves a mark back.
+/// Moves the member's mark: the number of the last message that the member has received, and the number of the last one
+/// that the member has read. The call may be repeated, since the server never moves a mark back.
 struct ChatMarkCall<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "ChatMark" }

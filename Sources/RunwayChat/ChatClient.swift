@@ -45,7 +45,7 @@ public final class ChatClient<Stream: EventStreamEndpoint> {
     @ObservationIgnored private var reading: StreamTask?
     @ObservationIgnored private var watching: StreamTask?
     @ObservationIgnored private var startCount = 0
-    /// Whether the client is paused. A separate property, since the event sequence may not exist yet.
+    /// Whether the client is paused. The client stores this itself, since its event sequence may not exist yet.
     @ObservationIgnored private var isPaused = false
     /// The stream position of the last event that was processed since the start; `nil` before the first event.
     @ObservationIgnored private var taken: StreamCursor?
@@ -211,8 +211,8 @@ extension ChatClient {
     private func restore(_ conversation: ChatConversation, at place: String?) async {
         guard !conversation.isReady else { return }
         if let state = left.removeValue(forKey: conversation.id) {
-            // The store may not have this state yet. Its position is earlier than the stream's, so messages may be
-            // missing.
+            // The store may not have this state yet. The state's position in the stream is earlier than the position of
+            // the open stream, so messages may be missing.
             return conversation.restore(state, isCurrent: false)
         }
         let state = await store.state(of: conversation.id)

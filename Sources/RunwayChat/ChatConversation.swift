@@ -54,7 +54,7 @@ public final class ChatConversation {
     public private(set) var markRefusalReason = ""
 
     @ObservationIgnored private(set) var machine: ChatMachine
-    /// Whether the machine has received the stored state.
+    /// Whether the stored state of the conversation was read and passed to ``ChatMachine``.
     @ObservationIgnored private(set) var isReady = false
     /// Whether the server's rules allow the name of the conversation.
     @ObservationIgnored let isNameValid: Bool

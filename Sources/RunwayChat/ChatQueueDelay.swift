@@ -14,7 +14,7 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
         /// The driver of the stream; `nil` until the client has started and read its stored states. Held weakly, since
         /// the driver holds this object.
         weak var driver: StreamDriver?
-        /// The number of changes that were not passed to the queue yet.
+        /// The number of changes of this state that were not passed to the queue yet.
         var pendingChanges = 0
     }
 
@@ -33,7 +33,7 @@ final class ChatQueueDelay<Service: APIService>: Sendable {
 
     func begin() { change { $0.isBegun = true } }
 
-    /// Sets the events whose catching up ends the delay.
+    /// Sets the event sequence. The delay ends when this sequence has caught up.
     func follow(_ events: EventSequence) { change { $0.driver = events.driver } }
 
     func end() {

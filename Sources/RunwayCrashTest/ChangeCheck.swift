@@ -2,7 +2,7 @@ import Foundation
 
 /// Compares the effects of changes on the server with the records of the clients that made the changes.
 struct ChangeCheck {
-    /// The differences, one sentence each.
+    /// The differences that the check found, one sentence each.
     private(set) var findings: [String] = []
     private var durableCount = 0
     private var queuedCount = 0

@@ -21,7 +21,7 @@ final class Ledger: Sendable {
         /// A request with this key is being executed.
         case begun(key: String)
         case effect(Effect)
-        /// The response is stored, so the key must never be executed again.
+        /// The response is stored, so a request with this key must never be executed again.
         case completed(key: String)
 
         /// Parses a ``line``. Returns `nil` for any other text.

@@ -9,7 +9,7 @@ import RunwayServerStorage
 
 /// Compares the records on the servers with the files of their writers.
 struct RecordCheck {
-    /// The differences, one sentence each.
+    /// The differences that the check found, one sentence each.
     private(set) var findings: [String] = []
     private var durableCount = 0
     private var storedCount = 0

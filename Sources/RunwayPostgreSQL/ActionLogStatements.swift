@@ -1,6 +1,6 @@
 import RunwayServer
 
-/// The SQL of the sink.
+/// The SQL of ``PostgreSQLActionLogSink``.
 ///
 /// It also works with a distributed PostgreSQL (Citus, YugabyteDB). The tenant is the first column of every key and
 /// every predicate, so each statement concerns only one shard. No statement needs a sequence or a table lock.
@@ -95,7 +95,8 @@ enum ActionLogStatements {
         ORDER BY received, installation, stream, batch, place LIMIT $2
         """
 
-    /// Returns the statement that inserts `count` records of a batch. It returns the ids of the records that were new.
+    /// Returns the statement that inserts `count` records of a batch. The statement returns the ids of the records that
+    /// were new.
     static func insertion(of count: Int) -> String {
         let rows = (0..<count).map { index in
             let first = 8 + index * 4
@@ -107,7 +108,7 @@ enum ActionLogStatements {
             """
     }
 
-    /// Every statement. Tests check that each follows the rules.
+    /// All statements. Tests check that the tenant leads every key and every predicate.
     static var all: [String] {
         tables + usageAddition.dropFirst() + [
             probe, addition, usageProbe, begin, state, usage, known, advance, erase, eraseAnonymous, release, counts,

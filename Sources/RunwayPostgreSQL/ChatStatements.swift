@@ -92,7 +92,7 @@ enum ChatStatements {
         UPDATE runway_member SET delivered = $4, seen = $5 WHERE tenant = $1 AND conversation = $2 AND name = $3
         """
 
-    /// Every statement with a predicate or a key. Tests check that each follows the rules.
+    /// All statements with a predicate or a key. Tests check that they follow the rules of ``ActionLogStatements``.
     static var all: [String] {
         tables + [
             begin, place, lockedPlace, nextNumber, publish, toPublish, claim, claimed, release, numbered, insert,

@@ -57,7 +57,7 @@ enum EventLogStatements {
             """
     }
 
-    /// Every statement with a predicate or a key. Tests check that each follows the rules.
+    /// All statements with a predicate or a key. Tests check that they follow the rules of ``ActionLogStatements``.
     static var all: [String] {
         tables + [begin, range, advance, remove, byteCount, moveFirst, beginEpoch, events, insertion(of: 2)]
     }

@@ -47,6 +47,6 @@ enum IdempotencyStatements {
         DELETE FROM runway_claim WHERE tenant = $1 AND principal = $2 AND key = $3 AND token = $4 AND response IS NULL
         """
 
-    /// Every statement with a predicate or a key. Tests check that each follows the rules.
+    /// All statements with a predicate or a key. Tests check that they follow the rules of ``ActionLogStatements``.
     static var all: [String] { tables + [remove, removeAbandoned, usage, insert, find, takeOver, complete, release] }
 }

@@ -45,6 +45,6 @@ enum NonceStatements {
         WHERE tenant = $1 AND expiry <= $2::bigint ORDER BY expiry LIMIT 2000 FOR UPDATE SKIP LOCKED)
         """
 
-    /// Every statement with a predicate or a key. Tests check that each follows the rules.
+    /// All statements with a predicate or a key. Tests check that they follow the rules of ``ActionLogStatements``.
     static var all: [String] { tables + [begin, memory, usage, find, insert, take, lastExpired, forget, remove] }
 }

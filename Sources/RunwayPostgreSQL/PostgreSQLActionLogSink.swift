@@ -314,8 +314,8 @@
         }
     }
 
-    /// The size of the whole log in bytes. It is read once a minute; in between, the bytes that this process stores are
-    /// added.
+    /// The size of the whole log in bytes. It is read once a minute. Between two reads, the bytes that this process
+    /// stores are added.
     private final class PostgreSQLLogSize: Sendable {
         private struct State {
             var byteCount = 0
@@ -325,7 +325,7 @@
 
         private let gate: ActionLogGate
         private let tenant: String
-        /// Guards the known size.
+        /// Guards the size, and the time when it is read again.
         private let state = Mutex(State())
 
         init(gate: ActionLogGate, tenant: String) { (self.gate, self.tenant) = (gate, tenant) }

@@ -20,7 +20,8 @@
         }
 
         /// Renews a lease, and records the members that joined and left under it, in one transaction. Then removes
-        /// members of expired leases, until some of them have left because no other lease has them.
+        /// members of expired leases in parts, until a part has members that no other lease has. These members have
+        /// left.
         ///
         /// Members whose name has more than 1,024 bytes or contains U+0000 are not recorded.
         ///
@@ -46,7 +47,8 @@
             return ((recorded?.count ?? 0) + removed.publishedCount, removed.isComplete)
         }
 
-        /// Removes members of expired leases, until some of them have left because no other lease has them.
+        /// Removes members of expired leases in parts, until a part has members that no other lease has. These members
+        /// have left.
         private func removeEnded(upTo maximumCount: Int) async throws -> (publishedCount: Int, isComplete: Bool) {
             let end = ContinuousClock.now + Self.maximumRemovalTime
             while maximumCount > 0, ContinuousClock.now < end {
@@ -56,8 +58,8 @@
             return (0, false)
         }
 
-        /// Removes members of an expired lease, or the lease itself if it has no members. Returns the number of members
-        /// that left because no other lease has them, or `nil` if no lease has expired.
+        /// Removes some members of an expired lease, or the lease itself if it has no members. Returns the number of
+        /// removed members that no other lease has, so that they have left. Returns `nil` if no lease has expired.
         private func removePart(upTo maximumCount: Int) async throws -> Int? {
             let key = [tenant, name]
             let ended = try await writer.transaction(for: name) { connection throws(PostgreSQLError) in

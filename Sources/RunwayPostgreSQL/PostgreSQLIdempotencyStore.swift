@@ -17,7 +17,7 @@
     /// the claim is removed when its principal has no other room. The size of the database is the only limit for all
     /// principals together.
     public final class PostgreSQLIdempotencyStore: IdempotencyStore {
-        /// An uncompleted claim is removed this long after the end of its lease, in milliseconds.
+        /// The time from the end of a lease until its uncompleted claim is removed, in milliseconds.
         private static let abandonedTime: Int64 = 86_400_000
 
         private let tenant: String
@@ -72,7 +72,7 @@
                 var record: [String?]?
                 if try !hasRoom() {
                     // A known key needs no further space. Its record is looked up before abandoned claims are removed,
-                    // since the record may be such a claim.
+                    // since the record may be an abandoned claim.
                     record = try connection.run(IdempotencyStatements.find, names).first
                     if record == nil {
                         let removed = try connection.run(
@@ -84,7 +84,7 @@
                     if try !connection.run(IdempotencyStatements.insert, names + claim).isEmpty { return .claimed }
                     record = try connection.run(IdempotencyStatements.find, names).first
                 }
-                // The claim was released in between. This error makes the transaction run again.
+                // The claim was released after the insertion had found it. This error makes the transaction run again.
                 guard let row = record else { throw PostgreSQLError(state: "40001", "A claim was released meanwhile.") }
                 if let claim = try Self.claim(row, fingerprint, now, lease) { return claim }
                 try connection.run(IdempotencyStatements.takeOver, names + claim)

@@ -78,7 +78,8 @@
                 }
                 let values = names + ["\(nonce.expires.seconds)"]
                 guard try !connection.run(NonceStatements.insert, values).isEmpty else { return .replayed }
-                // Another server may have removed this nonce after use. Before that, it recorded the new expiry limit.
+                // Another server may have removed this nonce after its use. That server recorded the new expiry limit
+                // before the removal.
                 if nonce.expires.seconds < (try Self.memory(connection, names[0])).first {
                     try connection.run(NonceStatements.take, names)
                     return .beforeMemory

@@ -65,8 +65,8 @@ enum PresenceStatements {
         """
     }
 
-    /// Returns which of `count` members are present under another unexpired lease. A member that is present only under
-    /// expired leases joins again.
+    /// Returns which of `count` members are present under another unexpired lease. A member that only expired leases
+    /// have counts as absent, and joins again.
     static func lastingOthers(of count: Int) -> String { "\(others(of: count)) AND \(lasts)" }
 
     /// Returns which of `count` members are recorded under another lease. A member recorded under an expired lease
@@ -82,7 +82,7 @@ enum PresenceStatements {
         "(" + (0..<count).map { "($\(4 + $0 * 2), $\(5 + $0 * 2))" }.joined(separator: ", ") + ")"
     }
 
-    /// Every statement with a predicate or a key. Tests check that each follows the rules.
+    /// All statements with a predicate or a key. Tests check that they follow the rules of ``ActionLogStatements``.
     static var all: [String] {
         tables + [
             lockLog, begin, renew, end, removeLease, members, present, insertion(of: 2), removal(of: 2), others(of: 2),

@@ -57,7 +57,7 @@ package enum SQLiteFile {
         do {
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
         } catch {
-            // An existing file may belong to another user who allows this one to write.
+            // An existing file may belong to another user who lets the user of this process write it.
             if isNew { throw error }
         }
         return try DatabaseQueue(path: url.path, configuration: configuration)
@@ -135,10 +135,10 @@ extension DatabaseQueue {
     }
 }
 
-/// Decides when to move a write-ahead log that SQLite can't move by itself, because other processes read at all times.
-/// A pure state machine.
+/// Decides when to move a write-ahead log that SQLite can't move by itself, because other processes read it
+/// continuously. A pure state machine.
 package struct LogBound: Sendable {
-    /// The size at which the log is moved, in bytes. If no process reads at all times, a log grows to about a quarter
+    /// The size at which the log is moved, in bytes. A log that no process reads continuously grows to about a quarter
     /// of this size.
     package static let standardByteCount = 16 << 20
 
@@ -152,8 +152,8 @@ package struct LogBound: Sendable {
 
     package func isExceeded(by count: Int) -> Bool { count > nextByteCount }
 
-    /// Records the result of an attempt. Writers wait during an attempt, so a failed one is repeated only when the log
-    /// has twice the size.
+    /// Records the result of an attempt. Writers wait during an attempt, so a failed attempt is repeated only when the
+    /// log has doubled in size.
     package mutating func didMove(_ isMoved: Bool) {
         nextByteCount = isMoved ? byteCount : nextByteCount > .max / 2 ? .max : nextByteCount * 2
     }

@@ -3,7 +3,7 @@ import GRDB
 import RunwaySQLite
 import Synchronization
 
-/// A SQLite file that only one process writes, and that others may read.
+/// A SQLite file that only one process writes. Other processes may read it.
 ///
 /// All writes and checkpoints use one connection: before SQLite 3.51.3, two connections that write or checkpoint at the
 /// same time can lose a commit. A lock on a file beside the database excludes other writers; the system releases it
@@ -29,7 +29,7 @@ final class ServerDatabase: Sendable {
     private let reserve: SpaceReserve?
     /// Guards the times of forced checkpoints, which are needed when readers have delayed checkpoints.
     private let bound: Mutex<LogBound>
-    /// The minimum time between two checkpoint attempts that readers prevent, since each attempt waits for the drive.
+    /// The minimum time between two attempts at a checkpoint that readers prevent. Each attempt waits for the drive.
     private let overwriteInterval: Duration
     /// Guards the time of the next attempt to overwrite removed bytes in the write-ahead log or the file; `nil` if no
     /// bytes are to be overwritten. The lock is also held during checkpoints.
@@ -143,7 +143,8 @@ final class ServerDatabase: Sendable {
     }
 
     /// Checkpoints a write-ahead log that has grown because some process was always reading it. A normal checkpoint
-    /// moves only the part that the oldest reader has seen; this one waits for readers, and makes new readers wait.
+    /// moves only the part that the oldest reader has seen. This checkpoint waits for readers, and makes new readers
+    /// wait.
     private func boundLog() {
         let count = logByteCount
         guard bound.withLock({ $0.isExceeded(by: count) }) else { return }
@@ -158,7 +159,7 @@ final class ServerDatabase: Sendable {
     var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
     /// Checkpoints all commits, so that removed bytes remain neither in the file nor in the write-ahead log. It does
-    /// not wait for processes that read the file: while one does, later transactions retry, at most every 5 s.
+    /// not wait for processes that read the file: while a process reads, later transactions retry, at most every 5 s.
     func overwriteRemovedBytes() {
         overwriteTime.withLock { time in
             let isMoved = (try? queue.moveLogWithoutWaiting()) != nil

@@ -9,8 +9,8 @@ import RunwaySignatures
 struct SignatureProblem: Sendable {
     let reason: String
     let time: UnixTime?
-    /// The time, in the past or future, until which the server accepts a copy of the request; `nil` if the problem has
-    /// none.
+    /// The time, in the past or future, until which the server accepts a copy of the request; `nil` if the problem
+    /// names no time.
     let acceptedUntil: UnixTime?
     /// The signature base that the server computed; `nil` if the server does not explain its refusals.
     let signatureBase: String?

@@ -86,7 +86,7 @@ public struct SigningWay: Sendable {
     /// Whether this is an HTTP Message Signature, which needs only the digest of the body and not the body itself.
     var isSignature: Bool { if case .signature = format { true } else { false } }
 
-    /// The name of the way in records.
+    /// The name of this way of signing in records.
     var name: String {
         switch format {
         case .signature: "signature"
@@ -95,7 +95,8 @@ public struct SigningWay: Sendable {
         }
     }
 
-    /// Returns the signature in `Accept-Signature` that has the tag of this way, or `nil` if the field has none.
+    /// Returns the signature that `Accept-Signature` requests with the tag of this way of signing; `nil` if it requests
+    /// none.
     func wantedSignature(in fields: HTTPFields) -> SignatureRequest? {
         guard case .signature(let tag, _) = format, let requests = try? fields.signatureRequests() else { return nil }
         return requests.first { $0.tag == tag }

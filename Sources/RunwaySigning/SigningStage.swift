@@ -279,8 +279,8 @@ extension Response {
         return response
     }
 
-    /// The same failure without its body and without header fields except `Retry-After` and `Date`. Its verdict follows
-    /// from the status.
+    /// This failed response without its body, and without header fields except `Retry-After` and `Date`. Its verdict
+    /// follows from the status.
     fileprivate var unverifiedFailure: Response {
         var failure = self
         let fields = head.headerFields.filter { [.retryAfter, .date].contains($0.name) }

@@ -47,9 +47,9 @@ public protocol PayloadSealing: Sendable {
     func open(_ sealed: [UInt8], for context: [UInt8]) throws -> [UInt8]
 }
 
-/// Encrypts and decrypts the payloads of a journal if its owner has a sealing.
+/// Encrypts and decrypts the payloads of a journal if its owner has a ``PayloadSealing``.
 struct PayloadCoder: Sendable {
-    /// The first byte of an encrypted payload. Owners of journals store JSON, which never begins with it.
+    /// The first byte of an encrypted payload. Owners of journals store JSON, which never begins with this byte.
     private static let mark: UInt8 = 0
 
     var sealing: (any PayloadSealing)?

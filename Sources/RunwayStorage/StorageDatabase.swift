@@ -5,9 +5,10 @@ import RunwaySQLite
 enum StorageDatabase {
     /// When SQLite waits until committed transactions are on the drive.
     enum Durability: String {
-        /// At every commit. A committed transaction survives a power loss.
+        /// SQLite waits at every commit. A committed transaction survives a power loss.
         case full = "FULL"
-        /// At every checkpoint. A power loss may undo the last commits, but leaves the database consistent.
+        /// SQLite waits at every checkpoint. A power loss may undo the last commits, but leaves the database
+        /// consistent.
         case normal = "NORMAL"
     }
 
@@ -26,7 +27,7 @@ enum StorageDatabase {
         if try StorageFolder.prepare(folder) { try protect([folder]) }
         let queue = try SQLiteFile.open(
             at: url, waitsForDrive: durability == .full, overwritesRemovedBytes: overwritesRemovedBytes)
-        // The write-ahead log exists now.
+        // The write-ahead log exists now, so it can be protected, too.
         try protect(StorageFolder.files(of: url))
         return queue
     }

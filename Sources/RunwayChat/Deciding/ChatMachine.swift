@@ -48,7 +48,7 @@ struct ChatMachine: Sendable {
     /// page after each ``refusalPause``.
     private var pageRefusal: String?
     private(set) var fetching: ChatRange?
-    /// The presence changes since ``fetching`` began. The server may have read the fetched page before them.
+    /// The presence changes since ``fetching`` began. The fetched page may be older than these changes.
     private var presenceChanges: [PresenceEvent] = []
     private var wantsOlder = false
     private var fetchPause: Backoff = .ofChat
@@ -183,8 +183,8 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Ends the pause if a page brought the missing messages. Lengthens it if the next fetch would return the same
-    /// page.
+    /// Ends the pause if a page brought the missing messages. Lengthens the pause if the next fetch would return the
+    /// same page.
     private mutating func noteProgress(_ page: ChatPage, _ range: ChatRange, from before: Int64?, at now: Duration) {
         switch range {
         case .latest:
@@ -194,7 +194,8 @@ extension ChatMachine {
             guard let last = window.last else {
                 let isFirst = fetchPause.failures == 0
                 fetchPause.fail(at: now, using: &random)
-                // The screen starts again: the newest messages are fetched at once, unless that failed before.
+                // After the screen has started again, the newest messages are fetched at once. Only a repeated attempt
+                // waits.
                 if isFirst { fetchPause.end = now }
                 return
             }

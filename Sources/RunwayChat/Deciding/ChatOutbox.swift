@@ -157,8 +157,8 @@ extension ChatOutbox {
 }
 
 extension ChatDraft {
-    /// The draft. If a call with it was in flight, the draft is ready to be sent again, since the outcome of the call
-    /// is unknown.
+    /// This draft without a call. If a call with the draft was in flight, the draft is ready to be sent again, since
+    /// the outcome of the call is unknown.
     fileprivate var withoutCall: ChatDraft {
         var draft = self
         if state == .sending { draft.state = .waiting }

@@ -41,7 +41,7 @@ struct ChatWindow: Sendable {
     }
 }
 
-// Processing of received messages. `outbox` is notified of every message that arrives or is skipped.
+// Processes received messages, and notifies `outbox` of every message that arrives or is skipped.
 extension ChatWindow {
     /// Adds the messages of a page that are not shown yet.
     mutating func take(_ page: ChatPage, _ range: ChatRange, _ outbox: inout ChatOutbox) {
@@ -129,8 +129,8 @@ extension ChatWindow {
     private mutating func store(early message: ShownMessage) {
         if early[message.number] != nil { return }
         early[message.number] = message
-        // Discards the message with the greatest number. It is fetched again: a page in flight may have been made
-        // before the message was stored.
+        // Discards the message with the greatest number. A new page has to bring it again, since a page in flight may
+        // be older than the message.
         if early.count > options.maximumEarlyCount, let greatest = early.keys.max() {
             early[greatest] = nil
             needsPage = true

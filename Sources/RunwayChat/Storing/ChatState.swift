@@ -25,7 +25,8 @@ public struct ChatState: Sendable, Hashable, Codable {
     var isConsistent: Bool {
         let numbers: [Int64] = [first, last ?? 0, serverFirst, readNumber] + marks.flatMap { [$0.delivered, $0.read] }
         guard numbers.allSatisfy({ ChatMessage.numbers.contains($0) }) else { return false }
-        // The numbers lie between the ends, and ascend. A message that the server stored twice appears once.
+        // The numbers of messages ascend, from `first` to `last` at most. A message that the server stored twice
+        // appears once, so numbers may be missing.
         let shown: [Int64] = [first - 1] + messages.map(\.number) + [(last ?? first - 1) + 1]
         return zip(shown, shown.dropFirst()).allSatisfy { $0 < $1 }
     }

@@ -74,7 +74,8 @@ extension CallCommand {
         if status.st_size > 0 {
             Console.error.remark("\"\(output).part\" holds what was received; the same command continues it.")
         } else if (result.error as? NetworkError)?.kind != .storage {
-            // An empty file is removed. After a storage error it stays, since it may belong to another download.
+            // Removes an empty partial file. After a storage error the file stays, since it may belong to another
+            // download.
             unlink(output + ".part")
         }
     }

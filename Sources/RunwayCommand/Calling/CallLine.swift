@@ -2,7 +2,8 @@ import HTTPTypes
 
 /// The method, URL and items of a command line. The method may be absent.
 struct CallLine: Equatable {
-    /// The method; `nil` if the request decides: POST with a body, GET without.
+    /// The method; `nil` if the command line names none. A request without a named method is a POST if it has a body,
+    /// and otherwise a GET.
     let method: HTTPRequest.Method?
     let url: String
     let items: [String]

@@ -34,8 +34,8 @@ struct CallRequest {
         /// The items make the body: a JSON object, or a form if one of them is a file. Without items that belong to the
         /// body, redirected standard input is the body.
         case items(readsStandardInput: Bool)
-        /// The items make a form. Without items that belong to the form, redirected standard input is the body; it has
-        /// to be a form already.
+        /// The items make a form. Without items that belong to the form, redirected standard input is the body. The
+        /// input then has to be a form already.
         case form(readsStandardInput: Bool)
         /// The file with this path is the body; `-` is standard input.
         case file(String)
@@ -116,7 +116,8 @@ struct CallRequest {
 }
 
 extension HTTPRequest.Method {
-    /// Whether redirected standard input becomes the body without `--body -`. It does not for methods whose content has
-    /// no meaning (RFC 9110 §9.3): in a script, the call would consume the script's own input.
+    /// Whether redirected standard input becomes the body without `--body -`. It is `false` for methods whose content
+    /// has no meaning (RFC 9110 §9.3). In a script, a call with such a method would otherwise consume the script's own
+    /// input.
     fileprivate var takesStandardInput: Bool { ![.get, .head, .options, .trace].contains(self) }
 }

@@ -169,7 +169,7 @@ extension NetworkError {
 }
 
 private final class RecordHolder: EventSink {
-    /// Guards the record.
+    /// Guards the record of the call; `nil` until the record arrives.
     private let received = Mutex<FlightRecord?>(nil)
 
     var record: FlightRecord? { received.withLock { $0 } }

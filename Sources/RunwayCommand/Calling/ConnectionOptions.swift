@@ -103,7 +103,8 @@ enum TimeoutLimit: Double {
 }
 
 extension TransportConfiguration.Trust {
-    /// Reads the authorities of `--cacert`, which replace the system's. If `path` is `nil`, the system's apply.
+    /// Reads the authorities of `--cacert`, which replace the system's authorities. If `path` is `nil`, the system's
+    /// authorities apply.
     ///
     /// - Throws: ``CommandFailure`` if the file can't be read, or contains no certificate.
     init(cacert path: String?) throws(CommandFailure) {
@@ -134,7 +135,8 @@ extension NIOTransport {
 }
 
 extension CommandFailure {
-    /// Creates the error for a transport that can't be created. It names the file of `--cacert`, if there is one.
+    /// Creates the error for a transport that can't be created. The error names the file of `--cacert` if the option
+    /// was used.
     init(_ error: NetworkError, cacert path: String?) {
         self.init(path.map { "The file \"\($0)\" of --cacert can't be used: \(error.detail)" } ?? error.detail)
     }

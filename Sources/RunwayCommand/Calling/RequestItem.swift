@@ -34,7 +34,7 @@ enum RequestItem: Equatable {
         case header = ":"
         case file = "@"
 
-        /// The sign that takes the value from the command line; `nil` if this sign does not read a file.
+        /// The corresponding sign that takes the value from the command line; `nil` if this sign reads no file.
         var withoutFile: Sign? {
             switch self {
             case .jsonFile: .json

@@ -35,7 +35,7 @@ struct WireText {
         return ["\(version) \(status.code) \(status.reasonPhrase)"] + (attempt.responseHeaderFields ?? [:]).map(\.line)
     }
 
-    /// Both heads, in the format of `curl -v`.
+    /// The heads of the request and the response, in the format of `curl -v`.
     var exchange: String {
         (requestLines.map { "> \($0)" } + responseLines.map { "< \($0)" }).joined(separator: "\n")
     }

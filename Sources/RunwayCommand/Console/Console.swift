@@ -15,9 +15,9 @@ struct Console: Sendable {
 
     let descriptor: Int32
     let isTerminal: Bool
-    /// Whether the cursor can be moved. This is so on a terminal, unless `TERM` is `dumb`.
+    /// Whether the cursor can be moved. It is `true` on a terminal, unless `TERM` is `dumb`.
     let canRedraw: Bool
-    /// Whether colours are used if the command line does not decide. This is so if the cursor can be moved and
+    /// Whether colours are used if the command line does not decide. It is `true` if the cursor can be moved and
     /// `NO_COLOR` is not set (no-color.org).
     private let usesColourByDefault: Bool
 
@@ -37,8 +37,8 @@ struct Console: Sendable {
         }
     }
 
-    /// Whether control characters are escaped. This is so on a terminal, and if colours are forced: a pager may pass
-    /// the output on to a terminal.
+    /// Whether control characters are escaped. It is `true` on a terminal. It is also `true` if colours are forced,
+    /// since a pager may pass the output on to a terminal.
     var escapesControls: Bool { isTerminal || ColourMode.current == .always }
 
     /// The width of the terminal in columns; 80 if it is unknown.
@@ -149,7 +149,7 @@ enum ColourMode: String, ExpressibleByArgument, CaseIterable, Sendable {
     case auto
     case never
 
-    /// Guards the mode of the process.
+    /// Guards the colour mode of the process.
     private static let mode = Mutex(ColourMode.auto)
 
     static var current: ColourMode {

@@ -77,7 +77,8 @@ extension [UInt8] {
     }
 }
 
-/// A number of bytes in the unit that suits a reader. One unit is a thousand of the next smaller one.
+/// A number of bytes, described in the unit that a person expects: bytes, kB, MB or GB. Each unit is a thousand of the
+/// previous one.
 struct ByteCount: CustomStringConvertible {
     let count: Int
 

@@ -23,7 +23,8 @@ extension StringProtocol {
 
 extension Character {
     fileprivate var displayWidth: Int {
-        // The scalars of a character are drawn at one position. The emoji variant of a character is wide.
+        // All scalars of a character are drawn at one position, so the first scalar determines the width. The emoji
+        // variant of a character is wide.
         guard let first = unicodeScalars.first else { return 0 }
         if unicodeScalars.dropFirst().contains("\u{FE0F}") { return 2 }
         return first.displayWidth

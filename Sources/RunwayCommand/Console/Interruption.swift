@@ -47,8 +47,8 @@ enum Interruption {
             }
             source.setRegistrationHandler {
                 #if canImport(Darwin)
-                    // On this system the source receives a signal in addition to the default action, so the default
-                    // action is switched off.
+                    // On this system, a signal still has its default action when a dispatch source receives it. So the
+                    // default action is switched off.
                     signal(number, SIG_IGN)
                 #endif
                 registration.yield()
@@ -64,7 +64,7 @@ enum Interruption {
 }
 
 private final class ReceivedSignal: Sendable {
-    /// Guards the number of the signal.
+    /// Guards the number of the received signal; `nil` before a signal.
     private let number = Mutex<Int32?>(nil)
 
     var signal: Int32? { number.withLock { $0 } }
@@ -79,7 +79,7 @@ private final class ReceivedSignal: Sendable {
 
 /// Files and folders that are removed before the process ends, either normally or by a handled signal.
 enum TemporaryFiles {
-    /// Guards the paths.
+    /// Guards the paths of the temporary files and folders.
     private static let paths = Mutex<Set<String>>([])
 
     static func insert(_ path: String) { paths.withLock { _ = $0.insert(path) } }

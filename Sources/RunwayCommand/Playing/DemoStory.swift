@@ -147,7 +147,7 @@ struct DemoStory {
         line("    \(chat.screen.suffix(2).joined(separator: "   "))", .dim)
     }
 
-    /// Appends a saved home in the two views of it.
+    /// Appends a saved home as its two views show it.
     private mutating func append(_ saving: SavingTourReport) {
         title(.saving, Self.count([saving.homes], "home"), Self.count([saving.listRequests], "request"))
         for row in saving.screen { line("    \(row)", .dim) }

@@ -39,7 +39,7 @@ struct CacheStatus {
     /// states no reason.
     private static func reason(_ decision: HTTPCacheDecision, _ request: HTTPRequest) -> String? {
         switch decision {
-        // The decision does not say whether nothing is stored for the URI, or only nothing for this variant.
+        // The decision does not show whether no response is stored for the URI, or only none for this variant.
         case .miss: "miss"
         case .validating(nil), .expired(nil):
             // A fresh response is validated only because the request or the stored response requires it.

@@ -67,8 +67,8 @@ struct Forwarder: Sendable {
             head.headerFields[.contentLength] = "\(rawData.bytes.count)"
         }
         guard hasBody, head.headerFields[.contentLength] != "0" else {
-            // The body is empty, but reading it to the end completes its record. This happens first, since the client
-            // may disconnect after the head.
+            // The response has no body for the client, but reading the body to its end completes the call's record. It
+            // is read before the head is sent, since the client may disconnect after the head.
             if case .stream(let parts) = outgoing.body { for try await _ in parts {} }
             try await writer.writeResponse(head)
             return
@@ -84,7 +84,8 @@ struct Forwarder: Sendable {
                 var part = try await rest.next()
                 while let bytes = part {
                     missing = missing.map { $0 - bytes.count }
-                    // After the last byte of a known length, the client may disconnect, which cancels the body.
+                    // After the last byte of a body with a known length, the client may disconnect, which cancels the
+                    // body.
                     let isLast = missing == 0
                     if isLast { part = try await rest.next() }
                     try await bodyWriter.write(ByteBuffer(bytes: bytes))
@@ -109,7 +110,8 @@ private struct OutgoingResponse: Sendable {
         let fields = response.head.headerFields
         head = response.head
         head.headerFields = fields.endToEnd
-        // The length that framed the received body (RFC 9112 §6.3), if a length is allowed here (RFC 9110 §8.6).
+        // The client receives the length that the origin declared (RFC 9112 §6.3), unless the message may not have one
+        // (RFC 9110 §8.6).
         let isFramedOtherwise = fields.contains(.transferEncoding) || head.status == .noContent
         let length = isFramedOtherwise ? nil : ContentLength.understood(fields[values: .contentLength])
         head.headerFields[.contentLength] = length.map { "\($0)" }

@@ -47,7 +47,8 @@ struct ProxyServer: Sendable {
                 try await forwarder.respond(to: request, writer, channel)
             },
             onServerRunning: { channel in
-                // The listening socket is included: a cancelled server waits until it is closed.
+                // `connections` includes the listening socket, so that a cancelled server waits until the socket is
+                // closed.
                 connections.add(channel)
                 onServing(channel.localAddress?.port ?? address.port)
             })

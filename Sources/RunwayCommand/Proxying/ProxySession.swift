@@ -70,7 +70,7 @@ struct ProxySession: Sendable {
         var pipeline = RequestPipeline()
         pipeline.remove(.redirecting)
         if let captures = printer.captures { pipeline.insert(BodyCaptureStage(captures: captures), before: .deadline) }
-        // This stage is above the one that may read bodies, so that every request is recorded first.
+        // `ProxiedRequestStage` is above the stage that may read bodies, so that every request is recorded first.
         pipeline.insert(ProxiedRequestStage(), before: .deadline)
         if let targets { pipeline.insert(CheckedTargetStage(targets: targets), after: .judging) }
         network = NetworkLayer(

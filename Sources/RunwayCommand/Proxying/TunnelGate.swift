@@ -41,7 +41,8 @@ final class TunnelGate: ChannelInboundHandler, RemovableChannelHandler {
             let count = early.count
             early += bytes
             read(after: count, context)
-        // The client should wait for the response. Until then the channel stops reading.
+        // A client should send nothing before the response to CONNECT. Bytes that are already here wait for the tunnel;
+        // the channel reads no more until the tunnel opens.
         case .opening: early += bytes
         case .open, .refused: break
         }

@@ -242,7 +242,8 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension SystemError {
-    /// Creates the error for a loopback port that can't be bound, with the system's message; otherwise `nil`.
+    /// Checks whether a loopback port can be bound. If it can't, creates an error with the system's message; otherwise
+    /// returns `nil`.
     fileprivate init?(bindingTo port: Int) {
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue)

@@ -213,7 +213,7 @@ private struct CurlReader {
     }
 
     /// Returns the value of `content`, `=content`, `name=content`, `@file` or `name@file`. Throws if curl would encode
-    /// it.
+    /// the value.
     private static func encoded(_ value: String) throws(CommandFailure) -> [UInt8] {
         guard let sign = value.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
             return try encoded(Array(value.utf8))

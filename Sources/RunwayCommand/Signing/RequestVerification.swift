@@ -158,7 +158,8 @@ struct RequestVerification: Sendable {
             finding.owner = record.owner.isEmpty ? nil : record.owner
             verify(digest, lines, record, &finding)
             guard finding.isAuthentic, !isLoose else { return finding }
-            // A server that finds its signature ignores the salted digest.
+            // A server that finds an HTTP Message Signature ignores the salted digest. So the signature is removed
+            // here.
             var head = input.head
             (head.headerFields[.signature], head.headerFields[.signatureInput]) = (nil, nil)
             await judge(head, tag: tag ?? "", &finding)

@@ -134,7 +134,7 @@ struct SignCommand: AsyncParsableCommand {
     }
 }
 
-/// The output of `--json`.
+/// The output of `runway sign --json`.
 private struct SignedReport: Encodable {
     let way: String
     let label: String?

@@ -166,7 +166,7 @@ private final class NumberReader: Sendable {
 
     func stop() { task.withLock { $0 }?.cancel() }
 
-    /// Returns the differences, one sentence each.
+    /// Returns the differences between the received and the published events, one sentence each.
     func findings(last: Int) -> [String] {
         let (numbers, _, _, faults) = received.withLock { $0 }
         var findings = faults.map { "client \(index): \($0)" }

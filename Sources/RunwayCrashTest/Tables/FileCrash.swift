@@ -5,10 +5,10 @@ import RunwayDemo
 import RunwayTables
 import RunwayTesting
 
-/// Kills programs that share a file of records with pictures beside its rows, and checks that no picture is lost or
-/// left.
+/// Kills programs that share one file of records. The records have pictures, which are stored in files beside the
+/// database. Checks that no picture is lost, and that no picture stays without a record.
 struct FileCrash: AsyncParsableCommand {
-    // No option shares its name with an option of the tool itself, which would consume it.
+    // An option must not share its name with an option of the test tool: the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "files",
         abstract: "Kill programs that store files beside rows, and check the rows and the files.",
@@ -60,7 +60,7 @@ struct FileCrash: AsyncParsableCommand {
             processes[index] = try begin(all[index])
         }
         for process in processes { try await process.kill() }
-        // The opening sweeps, since no other program has the file open.
+        // Opening the store removes unused files, since no other program has the store open.
         let store = try await PictureFiles.open(in: folder)
         var findings = try ClientFiles.lines(of: folder.appending(path: "findings")).map(String.init)
         var (changes, names) = (0, Set<String>())
@@ -69,7 +69,7 @@ struct FileCrash: AsyncParsableCommand {
             findings += try await files.findings(in: store)
         }
         for picture in try await store.read({ try $0.fetch(Pictures.self) }).compactMap({ $0[Pictures.file] }) {
-            // One that can't be opened is among the findings already.
+            // A picture that can't be opened is already among the findings.
             if let url = try? await store.url(of: picture) { names.insert(url.lastPathComponent) }
         }
         try await store.close()
@@ -82,25 +82,25 @@ struct FileCrash: AsyncParsableCommand {
     }
 }
 
-/// A bug that this program adds to the use of stored files, so that the check is known to find it.
+/// A bug that the test adds to the use of stored files, to prove that its check finds the bug.
 enum FileBug: String, CaseIterable, ExpressibleByArgument {
     /// The bytes of a file are written after the commit of the row that names it.
     case lateFile
-    /// A file is removed before the commit by which its row stops naming it.
+    /// A file is removed before the commit that removes the file's name from its row.
     case earlyRemoval
-    /// The rows that name a file are counted wrong.
+    /// The count of the rows that name a file is wrong.
     case miscount
 }
 
-/// Rows with a number, and with a file whose bytes follow from it.
+/// Rows with a number and a file. The number determines the bytes of the file.
 enum Pictures: TableDefinition {
     static let name = "picture"
     static let id = Column<Int>("id"), number = Column<Int>("number"), file = Column<StoredFile?>("file")
     static let columns = TableColumns<Self>(id, number, file)
 }
 
-/// The records of one program: a line `id number` before each change of a row, and one when the change was awaited. The
-/// number 0 stands for an absent row.
+/// The files of one program. The program appends the line `id number` to `begun` before it changes a row, and to `done`
+/// when the change was awaited. The number 0 stands for an absent row.
 struct PictureFiles {
     static let rowCount = 8
 
@@ -124,7 +124,7 @@ struct PictureFiles {
         (0..<number * 7919 % 100_000).map { UInt8(truncatingIfNeeded: $0 &* number) }
     }
 
-    /// Compares rows and files with what the program recorded, while it does not run.
+    /// Compares rows and files with the lines that the program appended. The program must not run meanwhile.
     func findings(in store: RecordStore) async throws -> [String] {
         func last(_ file: URL) throws -> [Int: Int] {
             let pairs = try ClientFiles.lines(of: file).map { $0.split(separator: " ").compactMap { Int($0) } }

@@ -15,7 +15,7 @@ struct PictureProcess: AsyncParsableCommand {
         let folder = URL(fileURLWithPath: files)
         let files = PictureFiles(folder: folder, program: number)
         let store = try await PictureFiles.open(in: folder)
-        // A later change could hide what a kill has broken.
+        // The check runs before any change, since a later change could hide the damage of a kill.
         let findings = try AppendedFile(folder.appending(path: "findings"))
         for finding in try await files.findings(in: store) { try findings.append(line: finding) }
         if bug == .miscount {
@@ -24,7 +24,7 @@ struct PictureProcess: AsyncParsableCommand {
             }
         }
         let (begun, done) = (try AppendedFile(files.begun), try AppendedFile(files.done))
-        // Those of a killed change count as done if they are there.
+        // A change that was in progress at a kill counts as done if its row has the change.
         for row in try await store.read({ try $0.fetch(Pictures.self) }) {
             if let id = row[Pictures.id], files.ids.contains(id) {
                 try done.append(line: "\(id) \(row[Pictures.number] ?? 0)")
@@ -65,7 +65,8 @@ struct PictureProcess: AsyncParsableCommand {
             let url = try await store.url(of: file)
             let path = url.path
             if bug == .lateFile { try FileHandle(forUpdating: url).truncate(atOffset: 0) }
-            // The truncated file would be refused by a check of its size.
+            // The store checks the size of a file, and would refuse the truncated one. So this bug writes the row with
+            // SQL.
             let isLate = bug == .lateFile
             try await store.write { writer in
                 if isLate {
@@ -88,7 +89,7 @@ struct PictureProcess: AsyncParsableCommand {
         try await store.write { _ = try $0.delete(Pictures.self, where: Pictures.id == id) }
     }
 
-    /// Lets a second row name the file of another one.
+    /// Lets a second row name a file that another row names already.
     private func share(
         with id: Int, of files: PictureFiles, in store: RecordStore, _ begun: AppendedFile, _ done: AppendedFile
     ) async throws {
@@ -108,6 +109,6 @@ struct PictureProcess: AsyncParsableCommand {
         try await pause()
     }
 
-    /// Waits up to 20 ms, so that kills often fall between the halves of a planted bug.
+    /// Waits up to 20 ms, so that kills often happen between the two steps of a planted bug.
     private func pause() async throws { try await Task.sleep(for: .milliseconds(Int.random(in: 0...20))) }
 }

@@ -5,9 +5,10 @@ import RunwayDemo
 import RunwayTables
 import RunwayTesting
 
-/// Kills programs of two versions that write one file, migrate it up and down, and stage rows, and checks the file.
+/// Kills programs of two versions of an app, which write one file, migrate it to the later version and back, and stage
+/// rows. Checks the file after kills.
 struct TableCrash: AsyncParsableCommand {
-    // No option shares its name with an option of the tool itself, which would consume it.
+    // An option must not share its name with an option of the test tool: the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "tables",
         abstract: "Kill programs that write tables, migrate them and stage rows, and check the files.",
@@ -61,7 +62,7 @@ struct TableCrash: AsyncParsableCommand {
                 findings.append("file \(index): \(error)")
             }
             kills += 1
-            // Otherwise the next program is the first that opens the file after the kill.
+            // After half of the kills, the test is the first to open the file. After the others, the next program is.
             if Bool.random(using: &random) { findings += try self.findings(of: all[index], index) }
             processes[index] = try begin(all[index])
         }
@@ -91,9 +92,9 @@ struct TableCrash: AsyncParsableCommand {
         return try queue.read(read)
     }
 
-    /// Returns the deviations of a file that no process has open, each in one sentence.
+    /// Returns the differences in a file that no process has open, one sentence each.
     ///
-    /// - Parameter isComplete: Whether the stagings that were left are moved.
+    /// - Parameter isComplete: Whether every staging that a kill interrupted has been finished since.
     private func findings(of files: TableFiles, _ index: Int, isComplete: Bool = false) throws -> [String] {
         guard FileManager.default.fileExists(atPath: files.database.path) else { return [] }
         return try Self.read(files) { database in

@@ -3,26 +3,26 @@ import Foundation
 import GRDB
 import RunwayTables
 
-/// A bug that this program adds to the use of a store, so that the check is known to find it.
+/// A bug that the test adds to the use of a store, to prove that its check finds the bug.
 enum TableBug: String, CaseIterable, ExpressibleByArgument {
-    /// A write is reported before it is awaited.
+    /// A write is reported as durable before it was awaited.
     case earlyAcknowledgement
-    /// The rows of one transaction are written in two.
+    /// The rows of one transaction are written in two transactions.
     case halves
-    /// The version of the file advances before the last batch of a step.
+    /// The version of the file advances before the last batch of a migration step has run.
     case earlyVersion
-    /// A staging moves rows before the last one is in its side file.
+    /// Staged rows move from the side file to the table before the last of them is in the side file.
     case earlyCompletion
 }
 
-/// The items of the first version of the app.
+/// The table `item` in the first version of the app.
 enum OldItems: RunwayTables.TableDefinition {
     static let name = "item"
     static let id = Column<Int>("id"), title = Column<String>("title")
     static let columns = TableColumns<Self>(id, title)
 }
 
-/// The items of the later version.
+/// The table `item` in the later version of the app.
 enum NewItems: RunwayTables.TableDefinition {
     static let name = "item"
     static let id = Column<Int>("id"), title = Column<String>("title"), length = Column<Int?>("length")
@@ -37,29 +37,29 @@ enum Pairs: RunwayTables.TableDefinition {
     static let columns = TableColumns<Self>(id)
 }
 
-/// The files in which a process records what it did.
+/// The files in which a process records its writes, and the database that it writes.
 struct TableFiles {
-    /// The number of rows of a staging.
+    /// The number of rows in one call of `RecordStore.stage`.
     static let groupCount = 400
 
     let folder: URL
 
     var database: URL { folder.appending(path: "database/records.sqlite") }
-    /// The numbers of rows before they were written, one by one.
+    /// The numbers of rows that are written one by one, appended before each write.
     var offered: URL { folder.appending(path: "offered") }
-    /// The first numbers of stagings before they began.
+    /// The first row number of each call of `RecordStore.stage`, appended before the call.
     var staged: URL { folder.appending(path: "staged") }
-    /// The numbers of rows whose write or staging was awaited.
+    /// The numbers of rows whose write or staging has been awaited.
     var durable: URL { folder.appending(path: "durable") }
-    /// The numbers of staged rows that were changed while the rest of their staging was not moved.
+    /// The numbers of staged rows that were changed before the other rows of their staging were moved to the table.
     var changed: URL { folder.appending(path: "changed") }
 
     func numbers(in file: URL) throws -> [Int] { try ClientFiles.lines(of: file).compactMap { Int($0) } }
 
-    /// Opens the database as the first or the later version of the app does.
+    /// Opens the database with the tables of the first or the later version of the app.
     func open(isNew: Bool, bug: TableBug? = nil) async throws -> RecordStore {
         var options = RecordStore.Options()
-        // A kill loses nothing that the system has.
+        // A killed process loses nothing that it has passed to the system, so commits need not wait for the drive.
         options.survivesPowerLoss = false
         let filling =
             bug == .earlyVersion
@@ -86,7 +86,7 @@ struct TableFiles {
     }
 }
 
-/// Opens a file, migrates it up or down, writes and stages until it is killed.
+/// Opens a file and migrates it to one of the two versions. Then writes and stages rows until it is killed.
 struct TableProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "table-writer", shouldDisplay: false)
 
@@ -126,7 +126,8 @@ struct TableProcess: AsyncParsableCommand {
         }
     }
 
-    /// Changes a row, if it was moved; the rest of its staging may not have been.
+    /// Changes a staged row if it is in the table already. Other rows of its staging may still be in the side file.
+    /// Returns whether the row was changed.
     private func isChanged(_ number: Int, _ store: RecordStore) async throws -> Bool {
         try await store.write { file in
             try file.database.execute(

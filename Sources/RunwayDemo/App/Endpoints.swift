@@ -49,7 +49,7 @@
             case delay = "delay_ms"
         }
 
-        /// Converts the user's words to the team's format.
+        /// Converts the city that the user entered to the format of the team's API.
         mutating func complete() {
             city = city.lowercased()
         }

@@ -44,7 +44,7 @@
     /// An offer that the user has not sent.
     struct OfferDraft: Sendable {
         var home = ""
-        /// 万, ten thousand yuan.
+        /// The offered price in 万, units of ten thousand yuan.
         var price = 0
     }
 #endif

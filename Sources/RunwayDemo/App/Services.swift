@@ -45,7 +45,7 @@
     enum NewHomesService: APIService {
         static let name = "new-homes"
         static let environments: [ServiceEnvironment: String] = [:]
-        /// HTTP/2 makes merging unnecessary. The demo shows it by merging the requests of a showroom.
+        /// HTTP/2 makes merging unnecessary. The demo merges the requests of a showroom only to show the feature.
         static let merging: MergePolicy? = MergePolicy(
             maximumCount: showroomCount, wait: .seconds(1), mergesOverHTTP2: true)
         static let showroomCount = 9

@@ -3,7 +3,7 @@
     import Runway
 
     extension Listing.Kind {
-        /// The prefix of the team's ids.
+        /// The prefix of listing ids in the team's format.
         var idPrefix: String {
             switch self {
             case .secondHand: "E"

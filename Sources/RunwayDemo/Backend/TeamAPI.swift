@@ -113,7 +113,8 @@
     }
 
     extension Response {
-        /// Creates a response with a JSON object. Its names are sorted, so that equal objects have equal bytes.
+        /// Creates a response with a JSON object. The names of its members are sorted, so that equal objects have equal
+        /// bytes.
         static func json(_ object: Runway.Parameters, status: HTTPResponse.Status = .ok) throws -> Response {
             .json(bytes: ByteBuffer(bytes: try object.json(dates: .iso8601)), status: status)
         }

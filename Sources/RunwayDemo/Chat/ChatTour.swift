@@ -121,7 +121,7 @@
         package var written: Int
         /// The number of messages that were written without a network.
         package var offline: Int
-        /// The number of messages that the other member wrote meanwhile.
+        /// The number of messages that the other member wrote while one member had no network.
         package var missed: Int
         package var stored: Int
         /// Differences from the expected results; empty if there are none.

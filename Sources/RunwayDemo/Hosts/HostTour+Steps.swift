@@ -16,7 +16,7 @@
         func measureAll() async throws {
             let report = try await HostProbe(configuration: configuration, timeout: probeTimeout)
                 .run(NearbyService.host, port: port)
-            // The lookup of the host's name adds further addresses to the listed ones.
+            // The report also has addresses from the lookup of the host's name. The tour checks only the listed ones.
             let listed = report.entries.filter { $0.source == .listed }
             let texts = listed.map { "\($0.address) \($0.failure ?? $0.total?.text ?? "")" }
             rows.append(

@@ -3,12 +3,12 @@
     import Runway
     import RunwayTables
 
-    /// The homes that the user has seen in lists, and those that they have saved.
+    /// Stores the homes that the user has seen in lists, and the homes that the user has saved.
     @MainActor
     final class FavouriteCenter: DataCenter {
         let store: RecordStore
         let network: NetworkLayer
-        /// The favourites are the device's own: no response of a server contains them.
+        /// The favourites exist only on the device: no response of a server contains them.
         let invalidates: [any Endpoint.Type] = []
         private let landing: TableLanding
 
@@ -19,7 +19,7 @@
             }
         }
 
-        /// Opens the file of the app, and the centers over it.
+        /// Opens the app's file of records, and creates the two data centers that use it.
         static func open(
             in folder: URL, over network: NetworkLayer
         ) async throws -> (favourites: FavouriteCenter, drafts: OfferDraftCenter) {
@@ -29,7 +29,7 @@
             return (FavouriteCenter(store, network), OfferDraftCenter(store, network))
         }
 
-        /// Returns the list of a district, as it landed last.
+        /// Returns the homes in a district's list, as the last response contained them.
         func list(of district: String) async throws -> [ViewData] {
             await landing.flush()
             return try await store.read { file in
@@ -59,7 +59,7 @@
             return bytes
         }
 
-        /// Returns the saved homes, as records that the caller chooses.
+        /// Returns the saved homes, each as a new record that `record` creates.
         func favourites<R: VirtualRecord>(as record: () -> R) async throws -> [R] {
             try await store.read { file -> [Draft] in
                 let favourites = try file.fetch(FavouriteTable.self, orderedBy: [.ascending(FavouriteTable.home)])
@@ -72,7 +72,7 @@
         }
     }
 
-    /// Offers that the user writes, and sends later.
+    /// Stores the offers that the user writes, and sends them later.
     @MainActor
     final class OfferDraftCenter: DataCenter {
         let store: RecordStore
@@ -82,7 +82,7 @@
 
         init(_ store: RecordStore, _ network: NetworkLayer) { (self.store, self.network) = (store, network) }
 
-        /// Returns the offers that were not sent, as records that the caller chooses.
+        /// Returns the offers that were not sent, each as a new record that `record` creates.
         func drafts<R: VirtualRecord>(as record: () -> R) async throws -> [R] {
             try await store.read {
                 try $0.fetch(OfferDraftTable.self, orderedBy: [.ascending(OfferDraftTable.home)])

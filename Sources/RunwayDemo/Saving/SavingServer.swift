@@ -19,7 +19,7 @@
         let listRequests = ReceivedCount()
         let pictureRequests = ReceivedCount()
 
-        /// Prices in the order in which they arrived.
+        /// The offered prices, in the order of their arrival.
         var offers: [Int] { offered.withLock { $0 } }
 
         init(seed: UInt64) { catalogue = Mutex(ListingCatalogue(seed: seed, listingsPerKind: 300)) }
@@ -29,7 +29,7 @@
             catalogue.withLock { $0.first(.max, of: .secondHand, city: city, district: district) }
         }
 
-        /// Takes a listing out of its list.
+        /// Withdraws a listing, so that its list no longer contains it.
         func withdraw(_ listing: Listing) { catalogue.withLock { $0.apply(.withdraw(listing)) } }
 
         /// Adds the routes.

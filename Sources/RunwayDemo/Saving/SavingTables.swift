@@ -3,7 +3,7 @@
     import RunwayJSON
     import RunwayTables
 
-    /// Second-hand homes whose lists have landed.
+    /// The second-hand homes of every list that has landed.
     enum HomeTable: TableDefinition {
         static let name = "home"
         static let id = Column<String>("id"), district = Column<String>("district"), title = Column<String>("title")
@@ -27,7 +27,8 @@
         static let columns = TableColumns<Self>(home, price)
     }
 
-    /// Rows of a district's list: from a response into the table, and from both to the rows of a list.
+    /// Converts the response with a district's list to rows of ``HomeTable``, and these rows to the rows that the
+    /// screen shows.
     struct SecondHandReformer: RowReformer {
         func drafts(in rawData: RawData, from endpoint: any Endpoint) throws -> [Draft] {
             guard let list = endpoint as? SecondHandPages else { return [] }
@@ -56,7 +57,7 @@
         }
     }
 
-    /// One record over two tables.
+    /// Combines the columns of two tables in one record.
     extension SavedHome: VirtualRecord {
         func write(to draft: inout Draft) {
             draft[FavouriteTable.home] = id

@@ -5,18 +5,16 @@
     import RunwayJSON
     import RunwayTransport
 
-    /// Lets an app save a home and write an offer in a process that is killed, show both without a server in a second
-    /// process that is killed, and send the offer in a third one.
-    ///
-    /// The processes, `kill -9`, the sockets and the file of the app are real.
+    /// Plays an app in three processes. In the first, the user saves a home and writes an offer. The second shows both
+    /// without a server. Both processes are killed. The third sends the offer.
     package enum SavingTour {
         /// A run of the app.
         package enum Run: String, Sendable {
             /// The app loads a list, saves a home with its picture and writes an offer; then it is killed.
             case atHome
-            /// The app shows all that without a server, changes the offer, and is killed.
+            /// The app shows the saved home and the offer without a server, changes the offer, and is killed.
             case underground
-            /// The app loads the list, from which a home is gone, and sends the offer.
+            /// The app loads the list, which no longer contains one of its homes, and sends the offer.
             case atWork
         }
 
@@ -29,11 +27,11 @@
             var heads: [String] = []
             /// The prices of offers that were not sent.
             var prices: [Int] = []
-            /// The bytes of the pictures.
+            /// The bytes of the saved homes' pictures.
             var pictures: [[UInt8]] = []
         }
 
-        /// The name of the command by which a program runs ``use(_:in:calling:)``.
+        /// The name of the command that runs ``use(_:in:calling:)``.
         package static let commandName = "demo-saving"
 
         private static let (city, district) = ("shanghai", "pudong")
@@ -64,7 +62,7 @@
             }
             let (home, url) = try await served(.atHome)
             let requests = server.listRequests.value
-            // The server has ended.
+            // The server has ended before this run begins.
             let underground = try await screens(of: .underground, calling: url)
             server.withdraw(withdrawn)
             let (work, _) = try await served(.atWork)
@@ -91,13 +89,7 @@
             return report
         }
 
-        /// Uses the app, as one run of it does.
-        ///
-        /// - Parameters:
-        ///   - run: The part of the tour to play.
-        ///   - folder: The app's folder.
-        ///   - url: The base URL of the server.
-        /// - Throws: The error of a call, of the file or of the transport.
+        /// Performs one run of the app.
         @MainActor package static func use(_ run: Run, in folder: URL, calling url: String) async throws {
             let network = NetworkLayer(name: "saving", transport: try NIOTransport())
             network.configure(SecondHandService.self) { $0.baseURLs = [.release: url] }
@@ -117,7 +109,7 @@
                 try await favourites.add(SavedHome(id: home, note: note), with: picture.bytes)
                 try await offers.postpone(OfferDraft(home: home, price: prices[0]))
             }
-            // One record of each home, and two views of it.
+            // Each home has one record, and two views show it.
             let homes = try await favourites.favourites(as: { SavedHome() })
             var pictures: [[UInt8]] = []
             for home in homes { pictures.append(try await favourites.picture(of: home.id)) }
@@ -135,23 +127,23 @@
         }
     }
 
-    /// The results of a ``SavingTour``: the counts of both sides.
+    /// The results of a ``SavingTour``, counted by the app and the server.
     package struct SavingTourReport: TourReport {
         /// A saved home in two views, as the app showed it without a server.
         package var screen: [String]
-        /// Homes in the list that the app showed without a server.
+        /// The number of homes in the list that the app showed without a server.
         package var homes: Int
-        /// Requests for the list that the server had received until then.
+        /// The number of list requests that the server had received before the app ran without a server.
         package var listRequests: Int
-        /// Homes that the user has saved.
+        /// The number of homes that the user has saved.
         package var favourites: Int
-        /// Pictures that the server has sent.
+        /// The number of pictures that the server has sent.
         package var pictures: Int
-        /// Offers that waited in the file.
+        /// The number of unsent offers in the app's file.
         package var drafts: Int
-        /// Offers that arrived at the server.
+        /// The number of offers that arrived at the server.
         package var offers: Int
-        /// Homes that have left the list.
+        /// The number of homes that the list no longer contained in the last run.
         package var left: Int
         /// Deviations from the expected results; empty if there are none.
         package var problems: [String] = []

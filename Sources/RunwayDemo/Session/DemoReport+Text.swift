@@ -46,7 +46,7 @@
                 + ["requests on the wire: \(requestsOnTheWire)"] + parts.compactMap(Self.part) + ["bytes: \(bytes)"]
         }
 
-        /// Returns one line of a total.
+        /// Returns one line of the totals: a count and its meaning.
         private static func part(_ count: Int, _ what: String) -> String {
             let digits = String(count)
             return String(repeating: " ", count: max(0, 6 - digits.count)) + digits + "  " + what

@@ -40,7 +40,7 @@
         package var train: TrainTourReport?
         /// The report of the chat tour; `nil` if it was not played.
         package var chat: ChatTourReport?
-        /// The report of the tour of what an app has saved; `nil` if it was not played.
+        /// The report of the tour with a saved home and an offer; `nil` if it was not played.
         package var saving: SavingTourReport?
         /// The report of the tour with signed requests; `nil` if it was not played.
         package var signing: SigningTourReport?

@@ -59,7 +59,8 @@
             }
         }
 
-        /// Starts a timer for `deadline`, which never fires while the clock is stopped. Returns `nil` if it has passed.
+        /// Starts a timer for `deadline`, which never fires while the clock is stopped. Returns `nil` if the deadline
+        /// has passed.
         private func startTimer(until deadline: Instant) -> (id: UInt64, timer: Task<Void, any Error>)? {
             state.withLock { state in
                 let rest = state.now.duration(to: deadline)

@@ -18,7 +18,7 @@
         // A real app uses a FileTokenStore or a KeychainTokenStore.
         private let device = DeviceKeys(in: MemoryTokenStore())
         private let records = RecordCollector()
-        /// The layers of the app and of its attackers.
+        /// The network layers of the app and of its attackers.
         private var layers: [NetworkLayer] = []
         private var report = SigningTourReport()
 

@@ -51,7 +51,7 @@
         func close() async throws { try await keys.close() }
     }
 
-    /// Delays the response to the first request after the response was stored.
+    /// Delays the response to the first request. The response is already stored when the delay begins.
     private struct FirstResponseGate<Context: RequestContext>: RouterMiddleware {
         let received: ReceivedCount
         let gate: ScriptedGate

@@ -212,8 +212,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     ) throws -> Result<ActionLogStorage, StoreRefusal> {
         let (installation, stream) = (batch.installation.data, batch.stream.data)
         guard let highest = try highest(of: batch, in: database) else {
-            // The row of the stream is damaged, so its highest number is unknown. The client begins another stream;
-            // records are still recognised by their ids.
+            // The row of the stream is damaged, so its highest number is unknown. The reported gap makes the client
+            // begin another stream. The server still recognises its records by their ids.
             return .success(.gap(expected: batch.number == 1 ? 2 : 1))
         }
         if batch.number <= highest {

@@ -13,7 +13,7 @@ extension Database {
     func key(_ id: String) throws -> KeyRecord? {
         let table = "SELECT \(Self.keyColumns) FROM device_key"
         guard let row = try nearest(id, in: table) else { return nil }
-        // If another key's row is malformed, the error does not concern the caller.
+        // The row may belong to another key. If such a row is malformed, the error does not concern the caller.
         let record = Result { try KeyRecord(row) }
         return row.hasID(id) ? try record.get() : nil
     }

@@ -184,7 +184,7 @@ public final class SQLiteEventLog: EventLog {
                 }
                 return (max(offset, end) + 1, [])
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-                // Everything is skipped, since SQLite does not report where the damage ends.
+                // The page skips all events, since SQLite does not report where the damage ends.
                 return (max(offset, end) + 1, [])
             }
         }

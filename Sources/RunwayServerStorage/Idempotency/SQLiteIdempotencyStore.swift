@@ -87,7 +87,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
             "CREATE INDEX claim_in_flight ON claim (expiry) WHERE response IS NULL",
         ])
 
-    /// An uncompleted claim is removed this long after the end of its lease, in milliseconds.
+    /// The time from the end of a lease until its uncompleted claim is removed, in milliseconds.
     private static let abandonedTime: Int64 = 86_400_000
 
     private let database: ServerDatabase

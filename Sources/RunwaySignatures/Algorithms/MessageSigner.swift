@@ -6,7 +6,7 @@ public protocol MessageSigner: Sendable {
     /// The algorithm of the key.
     var algorithm: SignatureAlgorithm { get }
 
-    /// Returns the signature of a signature base in the format of RFC 9421 §3.3. For ECDSA, this is the two numbers
-    /// concatenated, not DER.
+    /// Returns the signature of a signature base in the format of RFC 9421 §3.3. For ECDSA, the signature consists of
+    /// the two numbers concatenated, not of DER.
     func signature(of base: [UInt8]) async throws -> [UInt8]
 }

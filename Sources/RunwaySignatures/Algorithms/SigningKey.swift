@@ -6,7 +6,7 @@ public struct SigningKey: Sendable {
     /// The algorithm of the key.
     public let algorithm: SignatureAlgorithm
     let storage: Storage
-    /// Computes the HMAC with the secret; `nil` for other algorithms.
+    /// Computes the HMAC with the secret; `nil` if the algorithm is not HMAC.
     private let keyed: KeyedSHA256?
 
     enum Storage: Sendable {

@@ -32,7 +32,7 @@ struct RequestTarget {
         return path.isEmpty ? "/" : path
     }
 
-    /// The query with its question mark. If the target has no query, it is only a question mark.
+    /// The query with its question mark. For a target without a query, the value is only a question mark.
     var query: Substring? {
         guard let pathAndQuery else { return nil }
         return queryMark.map { pathAndQuery[$0...] } ?? "?"
@@ -64,7 +64,7 @@ struct RequestTarget {
 extension Substring {
     fileprivate var queryMark: Index? {
         let mark = UInt8(ascii: "?")
-        // Searching `utf8` directly would be slower, since it advances character by character.
+        // Searching `utf8` directly would be slower, since the search would advance character by character.
         let offset = utf8.withContiguousStorageIfAvailable { $0.firstIndex(of: mark) }
         guard let offset else { return utf8.firstIndex(of: mark) }
         return offset.map { utf8.index(startIndex, offsetBy: $0) }

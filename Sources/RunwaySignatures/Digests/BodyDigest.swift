@@ -86,7 +86,7 @@ public struct BodyDigest: Sendable, Hashable {
 
     /// The value of a digest field, in the order of ``DigestAlgorithm/all``.
     public var fieldValue: String {
-        // Per algorithm: the name, `=:`, the longest digest, `:` and a separator.
+        // The capacity counts for each algorithm: the name, `=:`, the longest digest, `:` and a separator.
         String(upTo: 2 * (7 + 88 + 5)) { text in
             for algorithm in DigestAlgorithm.all {
                 guard let digest = self[algorithm] else { continue }

@@ -34,7 +34,7 @@ public struct EnrolmentStatement: Sendable, Hashable {
             ("the challenge", challenge), ("the replaced key", replacedKeyID ?? "none"),
         ]
         for (name, text) in texts {
-            // With line feeds, one statement could be parsed as another.
+            // If a text could contain line feeds, one statement could be parsed as another.
             guard (1...Self.maximumTextBytes).contains(text.utf8.count),
                 text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
             else { throw SignatureError(.invalidValue, name) }

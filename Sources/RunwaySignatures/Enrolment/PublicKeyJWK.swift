@@ -5,7 +5,7 @@ import Foundation
 package struct PublicKeyJWK: Sendable, Hashable, Codable {
     package var crv = "P-256"
     package var kty = "EC"
-    /// The coordinates in base64url.
+    /// The coordinates of the point in base64url.
     package var x: String
     package var y: String
 

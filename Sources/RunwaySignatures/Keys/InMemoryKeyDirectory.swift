@@ -20,8 +20,8 @@ public final class InMemoryKeyDirectory: KeyDirectory {
             let index = records.index(forKey: id)
             guard index != nil || !records.isEmpty else { return nil }
             let read = records[index ?? records.startIndex]
-            // If an index was found, the identifier was already compared. Otherwise, another one is compared, so that
-            // the work is the same.
+            // If an index was found, the search has already compared the identifier. Otherwise, another identifier is
+            // compared, so that the work is the same.
             let isKnown = index != nil || read.key == id
             return isKnown ? read.value : nil
         }

@@ -16,7 +16,7 @@ package struct MessageText: Sendable {
     package let headerFields: HTTPFields
     package let body: [UInt8]
 
-    /// Throws a ``SignatureError`` if the text is not a message.
+    /// Parses a message. Throws a ``SignatureError`` if the text is not a message.
     package init(_ bytes: some Collection<UInt8>) throws(SignatureError) {
         var rest = Array(bytes)[...]
         start = try Self.start(of: Self.line(of: &rest))

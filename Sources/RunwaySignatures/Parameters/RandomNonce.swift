@@ -45,7 +45,7 @@ public struct RandomNonce: Sendable, Hashable {
         }
     }
 
-    /// Returns the digit of the last four bits.
+    /// Returns the hexadecimal digit of a number's last four bits.
     private static func digit(_ number: UInt64) -> UInt8 {
         let value = UInt8(truncatingIfNeeded: number & 15)
         return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value

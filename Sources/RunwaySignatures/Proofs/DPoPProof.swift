@@ -14,10 +14,10 @@ public import HTTPTypes
 public struct DPoPProof: Sendable, Hashable {
     /// The verified claims of the proof.
     package let claims: DPoPClaims
-    /// The thumbprint of the key (RFC 7638). A token that the server issues is bound to it in the `jkt` member of `cnf`
-    /// (§6.1).
+    /// The thumbprint of the key (RFC 7638). The server binds the tokens that it issues to this thumbprint, in the
+    /// `jkt` member of `cnf` (RFC 9449 §6.1).
     public let keyThumbprint: String
-    /// The proof as a nonce, which must be claimed so that the proof is accepted only once.
+    /// A nonce that identifies the proof. The server must claim it, so that the proof is accepted only once.
     public let replay: Nonce
 
     /// The maximum size of a proof in bytes.
@@ -110,10 +110,10 @@ public struct DPoPRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The creation time of the proof is too old, or in the future.
     public static let outsideWindow = DPoPRefusal(text: "it was not made in time")
     /// The proof has no recent nonce of the server. The response must have the error `use_dpop_nonce` and a new
-    /// nonce (§8).
+    /// nonce (RFC 9449 §8).
     public static let needsNonce = DPoPRefusal(text: "it has no fresh nonce of the server")
 
-    /// The error code for the response (§5, §7.1, §8).
+    /// The error code for the response (RFC 9449 §5, §7.1, §8).
     public var code: String { self == .needsNonce ? "use_dpop_nonce" : "invalid_dpop_proof" }
     /// The refusal in one sentence, without any part of the proof, for logs.
     public var description: String { "the proof is refused: \(text)" }

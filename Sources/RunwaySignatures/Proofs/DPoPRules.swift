@@ -6,7 +6,7 @@ public struct DPoPRules: Sendable {
     /// The maximum time by which a proof's creation may be in the future.
     var clockTolerance = Duration.seconds(30)
     /// Issues the nonces that proofs must have. The default, `nil`, requires none. With nonces, the age of a proof is
-    /// the age of its nonce, regardless of the client's clock (§8).
+    /// the age of its nonce, regardless of the client's clock (RFC 9449 §8).
     public var nonces: ServerNonces?
 
     /// Creates rules with the default values.

@@ -4,7 +4,7 @@
 struct DPoPTarget: Hashable {
     private let text: String
 
-    /// Returns `nil` if the text is not an HTTP URL, or has user information.
+    /// Parses and normalises a URL. Returns `nil` if the text is not an HTTP URL, or has user information.
     init?(_ url: String) {
         guard let end = url.firstRange(of: "://") else { return nil }
         let scheme = url[..<end.lowerBound].lowercased()

@@ -5,7 +5,8 @@ struct FieldPairs {
     /// The maximum size of a field in bytes.
     private static let maximumBytes = 8_192
 
-    /// Throws a ``SignatureError`` unless the field occurs once and has each of the names exactly once, in any order.
+    /// Parses a field. Throws a ``SignatureError`` unless the field occurs once and has each of the names exactly once,
+    /// in any order.
     init(_ lines: [String], names: Set<Substring>, field: String) throws(SignatureError) {
         guard let line = lines.first else { throw SignatureError(.missing, field) }
         guard lines.count == 1 else { throw SignatureError(.duplicateName, field) }

@@ -38,7 +38,8 @@ package enum Hex {
         return text
     }
 
-    /// Returns `nil` if the text has an odd length or characters other than lowercase hexadecimal digits.
+    /// Decodes hexadecimal digits. Returns `nil` if the text has an odd length or characters other than lowercase
+    /// hexadecimal digits.
     static func decoded(_ text: Substring) -> [UInt8]? {
         let values = text.utf8.map { digits.firstIndex(of: $0) }
         guard values.count.isMultiple(of: 2) else { return nil }

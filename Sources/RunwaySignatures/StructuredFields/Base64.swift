@@ -15,9 +15,9 @@ package enum Base64 {
     /// Returns the length of the base64 text of `count` bytes, with padding.
     static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Returns `nil` if the text is not the canonical base64 of its bytes. Padding may be absent, as RFC 9651 §4.2.7
-    /// recommends, but not too long, and the unused bits of the last digit must be zero (RFC 4648 §3.5). If two texts
-    /// had the same bytes, a request could be replayed with another text of its nonce.
+    /// Decodes base64. Returns `nil` if the text is not the canonical base64 of its bytes. Padding may be absent, as
+    /// RFC 9651 §4.2.7 recommends, but not too long, and the unused bits of the last digit must be zero (RFC 4648
+    /// §3.5). If two texts had the same bytes, a request could be replayed with another text of its nonce.
     package static func decoded(_ text: String) -> [UInt8]? { withBytes(of: text.utf8, decoded) }
 
     /// Decodes a text by the rules of the function for `String`.
@@ -37,7 +37,7 @@ package enum Base64 {
         }
     }
 
-    /// Returns `nil` if the text is not base64url, or has padding.
+    /// Decodes base64url without padding (RFC 4648 §5). Returns `nil` for any other text.
     package static func decodedForURL(_ text: some StringProtocol) -> [UInt8]? {
         withBytes(of: text.utf8) { bytes(of: $0, by: valuesForURL) }
     }

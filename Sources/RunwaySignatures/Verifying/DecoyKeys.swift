@@ -15,7 +15,7 @@ package final class DecoyKeys: Sendable {
     private let decoys = Mutex<[(kind: KeyKind, record: KeyRecord)]>([])
     /// The decoy that unknown keys are verified with before any key is found.
     private static let first = KeyRecord(decoy: .p256(P256.Signing.PrivateKey().publicKey))
-    /// Hashes identifiers to select a kind.
+    /// Hashes an identifier to select the kind of its decoy.
     private let keyed: KeyedSHA256
 
     /// The maximum number of kinds with decoys. Keys of further kinds are verified without a decoy.

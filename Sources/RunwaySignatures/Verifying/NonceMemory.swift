@@ -99,7 +99,7 @@ private struct Fingerprint: Hashable, Sendable {
     }
 }
 
-/// Nonces in sets by expiry time, so that a whole set is removed at once.
+/// Stores nonces in one set for each range of expiry times, so that a whole set is removed at once.
 private struct NonceTable {
     private struct Expiring {
         var nonces: Set<Fingerprint> = []

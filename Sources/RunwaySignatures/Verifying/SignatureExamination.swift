@@ -82,7 +82,7 @@ struct SignatureExamination: Sendable {
         guard record.isActive(at: now) else {
             throw refusal(.inactiveKey, "the key ", keyID, " is not accepted any more, or not yet")
         }
-        // The policy's components were already checked; these are required by the key.
+        // The components that the policy requires were checked before. These are the components that the key requires.
         let missing = signature.parameters.components.missing(among: record.requiredComponents)
         guard missing.isEmpty else {
             let names = missing.map(\.serialized).joined(separator: ", ")

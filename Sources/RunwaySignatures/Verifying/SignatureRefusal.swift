@@ -75,7 +75,7 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
         self.init(reason, detail, "", "", at: time, base: base)
     }
 
-    /// Creates a refusal whose detail is a subject between two texts.
+    /// Creates a refusal. Its ``detail`` consists of a text, a subject and another text.
     package init(
         _ reason: Reason, _ before: String, _ subject: String, _ after: String, at time: UnixTime, base: [UInt8]?
     ) {

@@ -29,7 +29,8 @@ public struct SignatureVerifier: Sendable {
     ///   - nonces: Records used nonces.
     public init(policy: VerificationPolicy, keys: any KeyDirectory, nonces: any NonceStore) {
         (self.policy, self.keys, self.nonces) = (policy, keys, nonces)
-        // The key of the server's nonces persists and is shared by all servers behind one name.
+        // All servers behind one name must select the same decoys, also after a restart. So the decoys use the key of
+        // the server's nonces, which these servers share and which persists.
         let secret = policy.serverNonces?.secret(for: "decoys") ?? SymmetricKey(size: .bits256)
         decoys = DecoyKeys(secret: secret, examples: keys.exampleKeys)
     }
@@ -73,7 +74,7 @@ public struct SignatureVerifier: Sendable {
         return examined
     }
 
-    /// Verifies everything except the nonce.
+    /// Verifies a signature in every respect except its nonce.
     private func examine(
         _ context: SignatureContext, hasBody: Bool, at now: UnixTime
     ) async throws(SignatureRefusal) -> AcceptedSignature {
@@ -123,7 +124,7 @@ public struct VerifiedSignature: Sendable, Hashable {
     public let owner: String
     /// The signed digest of the body; `nil` if the signature does not cover `content-digest`.
     public let digest: BodyDigest?
-    /// The policy's ``VerificationPolicy/coversBody``.
+    /// Whether the policy requires that the signature covers the body; see ``VerificationPolicy/coversBody``.
     let coversBody: Bool
 
     /// Verifies a whole body.

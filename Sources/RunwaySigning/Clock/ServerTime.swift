@@ -4,8 +4,8 @@ import Runway
 import RunwaySignatures
 import Synchronization
 
-/// The server's time. Before a server has refused a time, it is the device's time. Afterwards it is the server's time,
-/// advanced by the monotonic clock, so that changes of the device's clock have no effect.
+/// The server's time as the app knows it. Until a server refuses a time, it is the device's time. Afterwards it is the
+/// server's time, advanced by the monotonic clock, so that changes of the device's clock have no effect.
 final class ServerTime: Sendable {
     /// A time, with the instant on the layer's clock at which it was read.
     struct Moment: Sendable {
@@ -36,7 +36,7 @@ final class ServerTime: Sendable {
     /// Returns the difference to the time that the request assumed. Returns `nil` without a change if the assumed time
     /// was right, or if the server's time differs from the device's by more than `maximum`.
     func adopt(_ server: UnixTime, sent: Moment, within maximum: Duration, _ clock: LayerClock) -> Duration? {
-        // Uses the clock as it was for the request: a response to another request may have corrected it since.
+        // Uses the time that the request assumed. A response to another request may have corrected the time since then.
         let (instant, device) = (clock.now, Self.deviceTime(clock))
         let received = sent.time + (instant - sent.instant)
         guard server < sent.time - Self.tolerance || server > received + Self.tolerance else { return nil }

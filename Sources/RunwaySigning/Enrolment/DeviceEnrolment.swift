@@ -122,8 +122,8 @@ public struct DeviceEnrolment<Service: APIService>: Sendable {
         }
     }
 
-    /// Enrols the pending key or a new one, replacing the current key if there is one, and stores it as the current
-    /// key.
+    /// Enrols the pending key, or a new one, and stores the enrolled key as the current key. If there is a current key,
+    /// the enrolled key replaces it.
     private func enrolPending(
         _ stored: inout StoredDeviceKeys, of owner: KeyOwner, account: String, authority: String
     ) async throws(NetworkError) -> String {

@@ -6,7 +6,7 @@ public import RunwaySignatures
     import Foundation
 #endif
 
-/// A P-256 key that was generated on this device and signs for it.
+/// A P-256 key that was generated on this device and signs for this device.
 public protocol DeviceKey: MessageSigner {
     /// The public key, which is sent to the server.
     var publicKey: P256.Signing.PublicKey { get }

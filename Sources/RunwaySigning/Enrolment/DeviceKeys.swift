@@ -49,7 +49,7 @@ public final class DeviceKeys: RequestKeyStore {
         let stored = try await load(owner)
         let key = try stored?.current.map { RequestKey(try $0.key(by: maker)) }
         return state.withLock { state in
-            // A key that was enrolled during the read is newer than the one that was read.
+            // A key that was enrolled during the read is newer than the key that was read.
             if let loaded = state.loaded[owner] { return loaded }
             if state.loaded.count >= Self.maximumLoaded { state.loaded = [:] }
             state.loaded[owner] = .some(key)
@@ -76,7 +76,7 @@ public final class DeviceKeys: RequestKeyStore {
         return stored
     }
 
-    /// Stores the keys of an owner. The current one signs from now on.
+    /// Stores the keys of an owner. The current key signs from now on.
     func save(_ stored: StoredDeviceKeys, for owner: KeyOwner) async throws {
         guard let tokenKey = owner.tokenKey(named: name) else { return }
         let text = String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)

@@ -125,7 +125,7 @@ extension Response {
     }
 
     /// Whether the request was refused because of a missing nonce. An authorization server reports this in its JSON
-    /// (§8), a resource server in its challenge (§9).
+    /// (RFC 9449 §8), a resource server in its challenge (RFC 9449 §9).
     fileprivate var wantsNonce: Bool {
         switch head.status {
         case .unauthorized:

@@ -288,7 +288,8 @@ extension ActionLog {
         buffer.erase { $0.account == account }
         // Records that are being written now reach the file before this operation runs.
         try await store.run(.erasing) { journal throws(StorageError) in
-            // With this order, a kill can't cause records to be sent after the server has erased the earlier ones.
+            // The local records are erased before the request to the server is stored. In the other order, a kill
+            // between the two could leave records that are sent after the server has erased the earlier ones.
             try journal.erase(account)
             if isErasedAtServer {
                 try journal.setErasurePending(account, true)
@@ -337,7 +338,8 @@ extension ActionLog {
                 if !account.isEmpty, account.isScope { accounts.insert(account) }
             }
             try journal.setOptedOut(isOptedOut, erasingAtServer: accounts)
-            // This happens before the next operation on the file, so that memory and file agree on the latest decision.
+            // The buffer is changed within this operation, before the next operation on the file. So memory and file
+            // agree on the latest decision.
             buffer.setOptedOut(isOptedOut)
         }
         await sender.refresh(isUrgent: true)

@@ -27,7 +27,7 @@ enum LogOfNobody: LogOwner {
 protocol ActionLogRequest: Endpoint {}
 
 extension ActionLogRequest {
-    /// Off, since the log repeats its requests itself, also in later runs.
+    /// The layer does not retry, since the log repeats its requests itself, also in later runs.
     static var retry: RetryPolicy { .off }
     static var isMergeable: Bool { false }
     static var priority: CallPriority { .low }
@@ -70,8 +70,8 @@ struct ActionLogErasure<Service: APIService>: LogErasure {
 
 /// Asks the server to erase the records that this installation sent without an account.
 struct AnonymousErasure<Service: APIService>: LogErasure {
-    /// No token, since a token would reveal the owner of the records. An exception is a service that accepts only
-    /// requests with a token.
+    /// The request has no token, since a token would reveal the owner of the records. An exception is a service that
+    /// accepts only requests with a token.
     static var authorization: AuthorizationPolicy { LogOfNobody.authorization(from: Service.authorization) }
     static var name: String { "AnonymousErasure" }
     static var method: HTTPRequest.Method { .post }
@@ -81,7 +81,7 @@ struct AnonymousErasure<Service: APIService>: LogErasure {
     @Unencoded var secret: InstallationSecret
 
     var path: EndpointPath { EndpointPath(stringLiteral: log.percentEncoded + "/erasure") }
-    /// The body with the secret. Redaction hides this member in records of calls.
+    /// The body with the member `secret`. Redaction hides this member in records of calls.
     var content: RequestBody { .bytes(ErasureRequest.json(secret: secret.text)) }
 }
 

@@ -115,8 +115,8 @@ extension ActionLogSender {
         let first = batch.entries[0].id
         let isProbe = loop.schedule { $0.isProbe(first, in: batch.scope) }
         let count = try await store.run { [pace] journal throws(StorageError) in
-            // In one transaction: if the process ended in between, the batch would be sent again with the same number
-            // and fewer records.
+            // Both changes are in one transaction. If the process ended between them, the batch would be sent again
+            // with the same number and fewer records.
             let (count, ended) = try journal.transaction { () throws(StorageError) -> (Int, Int) in
                 let returned = try journal.endRefusals(of: batch.scope, at: time)
                 if !isProbe { try journal.removeLosses(of: batch.scope) }

@@ -23,8 +23,8 @@ final class ActionLogSender: SendWork {
     struct State {
         var link: Link?
         var readingCount = 0
-        /// Whether the file was read after the layer was set, and after the last sign-in during a pause that the server
-        /// asked for.
+        /// Whether the state that earlier runs stored was read. It becomes `false` if an account signs in during a
+        /// pause that the server asked for, so that the file is read again after the pause.
         var isRead = false
         var sent = 0
         /// The numbers of records and erasures that the server has accepted or refused in this run, by scope.
@@ -132,7 +132,8 @@ final class ActionLogSender: SendWork {
         do throws(StorageError) {
             (pace, refusals) = try await store.read { [buffer] journal throws(StorageError) in
                 let pace = try journal.pace(at: time, now: now)
-                // This runs before the next operation on the file, so that it never undoes a later decision of the app.
+                // The buffer is changed within this operation, before the next operation on the file. So this change
+                // never undoes a later decision of the app.
                 if try journal.isOptedOut() { buffer.setOptedOut(true) }
                 if let pace { buffer.pace = pace }
                 return (pace, try journal.refusals())
@@ -162,7 +163,7 @@ final class ActionLogSender: SendWork {
 
     /// Reads the records and erasures that may be sent now. Call it in an operation on the file.
     func reading(in journal: Journal) throws(StorageError) -> LogBatches.Reading {
-        // These are read within the operation, so that a later reading never has an earlier account or time.
+        // The account and the time are read within the operation, so that a later reading never has earlier ones.
         let (account, time) = (account, buffer.time)
         let waiting = try journal.counts().waiting
         var counts: [String: Int] = [:]

@@ -57,7 +57,7 @@ struct LogBatches: SendPolicy {
     /// The scopes with records that may be sent now.
     var scopes: [String] { (reading?.counts ?? [:]).keys.sorted() }
 
-    /// Stores the counts of a reading. Ignores it if a newer reading is known, which may be of another account.
+    /// Stores the counts of a reading. Ignores the reading if a newer one is known, which may be of another account.
     ///
     /// - Parameter isUrgent: Whether all waiting records should be sent. The default is `false`.
     mutating func note(_ reading: Reading, isUrgent: Bool = false) {
@@ -92,8 +92,8 @@ struct LogBatches: SendPolicy {
     func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration? {
         guard let reading else { return nil }
         let isDue = dueEnds[scope, default: 0] > reading.ended[scope, default: 0]
-        // While a record is suspected, later records are accepted before it, and are counted in ``Reading/ended`` in
-        // its place. So the suspected record is due even if the counts are reached.
+        // While a record is suspected (``SuspectedEntry``), later records are accepted before it, and ``Reading/ended``
+        // counts them in its place. So the suspected record is due even if the counts are reached.
         if isDue || isSuspected || reading.counts.values.reduce(0, +) >= batchSize { return earliest }
         return interval.map { max(earliest, reading.instant - reading.age + $0) }
     }
@@ -105,7 +105,7 @@ struct LogBatches: SendPolicy {
     /// refusing everything.
     var isRefusingAll: Bool { sizes.values.contains { $0.refusals >= Self.refusalLimit } }
 
-    /// Returns the number of single records of a scope set aside since its last accepted batch.
+    /// Returns how many single records of a scope were set aside since the server last accepted a batch of the scope.
     func refusals(of scope: String) -> Int { size(scope).refusals }
 
     /// Restores the counts of records that earlier runs set aside since the last accepted batch.

@@ -24,7 +24,7 @@ final class RecordBuffer: Sendable {
     /// Yields an element after one or more records were added.
     let additions: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
-    /// The system's uptime at the origin of the clock.
+    /// The system's uptime at the instant zero of the layer's clock.
     private let uptimeOrigin: Duration
     let boot = BootSession.name ?? ""
     /// Guards the records, the session, the counts and the settings.
@@ -206,6 +206,6 @@ struct ActionLogPace: Sendable, Equatable {
 
     func rate(at now: Duration) -> Double { now < end ? sampleRate : 1 }
 
-    /// The lifetime of a fraction that the server sent without a pause.
+    /// The time for which a fraction of records applies if the server sent the fraction without a pause.
     static let standardLifetime = Duration.seconds(3600)
 }

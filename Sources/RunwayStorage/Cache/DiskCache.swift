@@ -47,10 +47,11 @@ public final class DiskCache: CacheTier {
 
     private struct State {
         var phase = Phase.closed
-        /// The last uses that have not been written yet, by the ids of their entries.
+        /// The sequence numbers of last uses that have not been written yet, by entry id.
         var uses: [Int64: Int64] = [:]
         var isWritingUsesSoon = false
-        /// Whether the latest response could not be decrypted. It is reported once, until a response can be decrypted.
+        /// Whether the latest response could not be decrypted. The cache reports this once, until a response can be
+        /// decrypted.
         var isKeyMissing = false
         /// The operations that failed at their last attempt. Each is reported once, until it succeeds.
         var failing: Set<Operation> = []
@@ -323,7 +324,7 @@ extension DiskCache {
             isHeld = index.holds(entry)
             return index.planRemoval(of: entry)
         }
-        // Called without the lock, since the app may ask the cache for its count.
+        // `report` is called without the lock, since the app may ask the cache for its count.
         if isHeld { report(DiskCacheProblem(.damage, "A damaged response was removed.")) }
     }
 

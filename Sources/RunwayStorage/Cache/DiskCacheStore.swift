@@ -44,7 +44,7 @@ final class DiskCacheStore: Sendable {
     }
 
     func close() {
-        // Closing fails only while a statement runs, and none does.
+        // Closing fails only while a statement runs, and no statement runs here.
         try? database.close()
         lock.release()
     }
@@ -95,7 +95,8 @@ final class DiskCacheStore: Sendable {
     static func removeAll(in folder: URL) throws {
         let lock = try lock(folder)
         defer { lock.release() }
-        // The database is removed first. If the process ends in between, the next opening removes the other files.
+        // The database is removed first. If the process ends before the other files are removed, the next opening
+        // removes them.
         let manager = FileManager.default
         let names = ["", "-wal", "-shm"].map { databaseName + $0 } + [setAsideName]
         for name in names where manager.fileExists(atPath: folder.appending(path: name).path) {

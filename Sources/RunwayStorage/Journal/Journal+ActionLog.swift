@@ -7,21 +7,22 @@ extension Journal {
     /// The setting with the user's decision, which always exists: "1" after an opt-out, and otherwise "0".
     static let optOutName = "optedOut"
     private static let paceName = "pace"
-    /// The prefix of a setting's name. The scope follows.
+    /// The prefix of the name of a setting with the number of records set aside in a row. The scope of the records
+    /// follows the prefix.
     private static let refusalsPrefix = "refusals "
-    /// The prefix of a setting's name, followed by the name of an account. The setting states that the account has
-    /// recorded since the last opt-out, or since its last erasure at the server.
+    /// The prefix of the name of a setting. The name of an account follows the prefix. The setting states that the log
+    /// has recorded for this account since the last opt-out, or since the account's last erasure at the server.
     private static let accountPrefix = "account "
-    /// The name for records without an account: ``accountPrefix`` with an empty account.
+    /// The name of the setting for records without an account: ``accountPrefix`` with an empty account.
     static let nobodyRecordedName = accountPrefix
-    /// The prefix of a setting's name. The account to erase follows.
+    /// The prefix of the name of a setting for an erasure at the server. The account to erase follows the prefix.
     private static let erasurePrefix = "erase "
-    /// The name for the erasure of the records without an account: ``erasurePrefix`` with an empty account.
+    /// The name of the setting for the erasure of records without an account: ``erasurePrefix`` with an empty account.
     private static let erasureOfNobodyName = erasurePrefix
     /// The settings that belong to one installation and are not copied to another: its secret, and the erasure of its
     /// records without an account.
     static let installationSettings: Set<String> = [InstallationSecret.settingName, erasureOfNobodyName]
-    /// The prefix of the value of a refused erasure. The reason follows.
+    /// The prefix of a setting's value if the server refused the erasure. The reason follows the prefix.
     private static let refusedPrefix = "refused "
 
     /// Whether the user opted out.
@@ -37,8 +38,8 @@ extension Journal {
 
     /// Stores whether the user opted out. An opt-out removes all entries, and the list of recording accounts.
     ///
-    /// If the process ends in between, the decision is stored, and ``completeOptOut()`` has to remove the remaining
-    /// entries before recording resumes. Otherwise they would be sent then.
+    /// If the process ends before all entries are removed, the decision is stored. ``completeOptOut()`` then has to
+    /// remove the remaining entries before recording resumes, since they would be sent afterwards.
     ///
     /// - Parameter accounts: The accounts that the server is asked to erase because of an opt-out. An empty name means
     ///   the records without an account. Ignored if recording resumes. The default is an empty set.
@@ -48,8 +49,8 @@ extension Journal {
             return try storeDecision(false)
         }
         try erase(nil) { () throws(StorageError) in
-            // The erasures are stored in the decision's transaction. Otherwise, if the process ended in between, there
-            // could be a decision without erasures, or erasures while recording continues.
+            // The erasures are stored in the decision's transaction. If the process ended between two transactions,
+            // there could be a decision without erasures, or erasures while recording continues.
             for account in accounts { try setErasurePending(account, true) }
             try storeDecision(true)
             try forgetAccounts()
@@ -156,7 +157,7 @@ extension Journal {
     func refuseErasure(
         of account: String, after refusals: Int, upTo limit: Int, _ reason: String
     ) throws(StorageError) -> Bool {
-        // The app may have requested another erasure in between.
+        // The app may have requested another erasure while this one was in flight.
         guard try pendingErasure(of: account) == refusals else { return false }
         let isOver = refusals + 1 >= max(1, limit)
         try set(Self.erasurePrefix + account, isOver ? Self.refusedPrefix + reason : "\(refusals + 1)")

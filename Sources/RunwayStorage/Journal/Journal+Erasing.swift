@@ -3,7 +3,8 @@ import RunwaySQLite
 
 /// Erases entries in transactions that are small enough for the ``SpaceReserve``.
 extension Journal {
-    /// The maximum number of entries that one transaction erases from one scope. Each may be in a different page.
+    /// The maximum number of entries that one transaction erases from one scope. Each entry may be in a different page
+    /// of the file.
     static let maximumErasureCount = 250
     /// The maximum number of entries that one transaction erases if all scopes are erased. These entries are in
     /// consecutive pages, so their size matters most. This number limits the index pages of small entries.
@@ -14,14 +15,16 @@ extension Journal {
     /// Removes every entry of a scope, also those that are set aside, and overwrites their bytes in the file. `nil`
     /// removes the entries of all scopes. If no entry is left, the file is shrunk.
     ///
-    /// The newest entries are removed first. If the process ends in between, the oldest remain, and are sent in a new
-    /// stream. Unreadable files that were set aside may contain entries of the scope, so they are removed, too.
+    /// The newest entries are removed first. If the process ends before all are removed, the oldest remain, and are
+    /// sent in a new stream. Unreadable files that were set aside may contain entries of the scope, so they are
+    /// removed, too.
     ///
     /// - Parameter change: A change in the first transaction, before entries are removed. The default does nothing.
     func erase(
         _ scope: String?, alongside change: () throws(StorageError) -> Void = {}
     ) throws(StorageError) {
-        // This comes first, so that each transaction can use the space of the whole log.
+        // Overwriting removed bytes empties the write-ahead log, so that each transaction can use the log's whole
+        // space.
         try overwriteRemoved()
         try transaction { () throws(StorageError) in
             try write { database in

@@ -49,9 +49,9 @@ extension Journal {
         return []
     }
 
-    /// The prefix of the reason of a set-aside entry whose series has not ended.
+    /// Begins the stored reason of a set-aside entry until its series has ended; see ``endSeries(of:isSentAgain:at:)``.
     private static let seriesMark = "\u{1}"
-    /// The reason of an entry that waits again after its series. No other reason contains this text.
+    /// The reason of an entry that waits again after its series has ended. No other reason contains this text.
     private static let returnedReason = "\u{1}\u{1}"
 
     /// Sets entries of a batch aside. They are not claimed again until ``retry(_:at:)``.

@@ -74,8 +74,8 @@ extension Journal {
         }
     }
 
-    /// Returns the first claimed or waiting entry of a scope; `nil` without one. Damaged entries are removed and
-    /// counted.
+    /// Returns the first entry of a scope that is claimed or waiting; `nil` if the scope has no such entry. Damaged
+    /// entries are removed and counted.
     func first(of scope: String) throws(StorageError) -> JournalEntry? {
         try write { database in
             let statement = """

@@ -65,7 +65,7 @@ extension Journal {
             for row in rows {
                 let setting = try JournalSetting(row)
                 // The prefix is removed by scalars, and not by characters: a combining mark after the prefix would form
-                // one character with its last scalar.
+                // one character with the prefix's last scalar.
                 let rest = setting.name.unicodeScalars.dropFirst(text.unicodeScalars.count)
                 settings[String(rest)] = setting.value
             }

@@ -101,7 +101,7 @@ final class Journal: Sendable {
         do throws(StorageError) {
             return try write { _ in try changes() }
         } catch {
-            // `write` only makes room for its own changes.
+            // `write` makes room only for its own changes, and not for the other changes of the transaction.
             guard error.kind == .full, (try? queue.moveLog()) != nil else { throw error }
             return try write { _ in try changes() }
         }
@@ -173,7 +173,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// Returns the current moment, and stores it with the clocks.
+    /// Returns the current moment (``JournalTime/moment(after:at:)``), and stores it with the clocks.
     func advance(_ database: Database, to time: JournalTime) throws -> Int64 {
         let (moment, stored) = try moments(database, time)
         // If nothing changed, nothing is written: an owner that only reads ages causes no writes.
@@ -196,7 +196,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// Returns the current moment, and the row that contains the last stored moment.
+    /// Returns the current moment (``JournalTime/moment(after:at:)``), and the row with the last stored moment.
     private func moments(_ database: Database, _ time: JournalTime) throws -> (now: Int64, stored: JournalClock) {
         guard let stored = try JournalClock.read(database) else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) has no row of its own.")
@@ -206,7 +206,8 @@ final class Journal: Sendable {
 }
 
 extension Journal {
-    /// Returns the batch of a scope to send: the one that has not ended, or a new one. Returns `nil` if no entry waits.
+    /// Returns the batch of a scope to send: the batch that has not ended, or a new one. Returns `nil` if no entry
+    /// waits.
     ///
     /// - Parameters:
     ///   - maximumCount: The maximum number of entries in a new batch; at least 1.

@@ -11,8 +11,8 @@ struct JournalTime: Sendable {
     var uptime: Duration
     var date: Date
 
-    /// Returns the moment of a journal in milliseconds. It never goes back. A jump of the date moves it by a week at
-    /// most.
+    /// Returns the moment: a journal's own time in milliseconds, from which the ages of its entries are computed. The
+    /// moment never goes back. A jump of the date moves it by a week at most.
     ///
     /// - Parameters:
     ///   - last: The last stored moment.
@@ -33,7 +33,8 @@ struct JournalClock: Sendable {
     var installation: UUID
     /// The moment of the file in milliseconds; see ``JournalTime/moment(after:at:)``.
     var moment: Int64
-    /// The clocks at ``moment``, as in ``JournalTime``. Times are in milliseconds.
+    /// The clocks at ``moment``, as in ``JournalTime``: the id of the boot, the uptime and the date. Times are in
+    /// milliseconds.
     var boot: String
     var uptime: Int64
     var date: Int64
@@ -65,7 +66,7 @@ struct JournalClock: Sendable {
         return found
     }
 
-    /// The clocks at ``moment``.
+    /// The clocks at ``moment`` as a ``JournalTime``.
     var time: JournalTime {
         JournalTime(boot: boot, uptime: .milliseconds(uptime), date: Date(milliseconds: date))
     }

@@ -14,7 +14,7 @@ import RunwaySQLite
 enum JournalSalvage {
     /// The entries and settings that were read from a damaged file.
     struct Contents {
-        /// The entries and their moments, by position.
+        /// The entries by position, each with the moment at which it was stored.
         fileprivate var entries: [Int64: (entry: JournalEntry, moment: Int64)] = [:]
         fileprivate var settings: [JournalSetting] = []
         fileprivate var losses: [JournalLoss: Int] = [:]

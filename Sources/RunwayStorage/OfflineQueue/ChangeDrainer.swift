@@ -10,7 +10,7 @@ final class ChangeDrainer: SendWork {
         var delivered: Set<UUID> = []
         /// Whether to look for changes that may have become readable.
         var isReviewDue = false
-        /// Whether the pauses of an earlier run were read.
+        /// Whether the pauses that servers asked for in earlier runs were read.
         var isOpen = false
         /// Whether to look for expired changes.
         var isExpiryDue = true
@@ -231,8 +231,8 @@ extension ChangeDrainer {
     ) async throws(StorageError) -> SendOutcome {
         // The app may have erased the account meanwhile.
         guard journal.has(change) else { return .settled() }
-        // The success is reported before the change is removed. If the app ends in between, its next run reports the
-        // change again, since the server returns the same response for the same key.
+        // The success is reported before the change is removed. If the app ends between the two, its next run reports
+        // the change again, since the server returns the same response for the same key.
         state.withLock { _ = $0.delivered.insert(change.id) }
         await deliver(QueuedChange(change), .success(rawData), isOver: true)
         return try await acknowledge(change)
@@ -300,15 +300,15 @@ extension ChangeDrainer {
             : (error.serviceError?.description ?? error.detail).cut(toByteCount: 2000)
         let refused = try await journal.setAside(change, SetAsideReason(word, sentence), change.effect(after: error))
         loop.schedule { $0.end(change.id, in: change.row.scope) }
-        // The change is stored as refused before the report. If the app ends in between, the change is in the list of
-        // changes.
+        // The change is stored as refused before the report. If the app ends between the two, the change is in the list
+        // of changes.
         if let refused { await deliver(refused, .failure(error), isOver: false) }
         return .settled()
     }
 }
 
 extension ChangeDrainer {
-    /// A report of a result to the app that is in progress.
+    /// The result of a change while it is being reported to the app.
     final class Delivery: Sendable {
         private let journal: ObjectIdentifier
         private let isOver = Atomic(false)

@@ -2,10 +2,10 @@ import Foundation
 import Runway
 import Synchronization
 
-// Functions for the calls of the app.
+// Stores the changes of the app's calls: before a call, after it could not be sent, and at its end.
 extension ChangeJournal {
-    /// Stores a change whose call is about to be sent. The change is not sent, counted or listed before
-    /// ``store(_:_:at:)``, or before a later run.
+    /// Stores a change before its call is sent, in case the process ends during the call. The queue does not send,
+    /// count or list the change before ``store(_:_:at:)``, or before a later run.
     ///
     /// - Returns: The id of the change.
     func writeAhead(_ change: UnsentChange, _ flight: FlightID, at date: Date) async throws(StorageError) -> UUID {
@@ -24,7 +24,7 @@ extension ChangeJournal {
         return entry.id
     }
 
-    /// Removes a change that was written ahead. Returns at once.
+    /// Removes a change that ``writeAhead(_:_:at:)`` stored. Returns at once.
     func removeWritten(_ id: UUID) {
         let isAhead = state.withLock { state in
             guard state.ahead.contains(id) else { return false }
@@ -44,11 +44,12 @@ extension ChangeJournal {
         state.withLock { ($0.firstPlace ?? 0) &+ Int64(clamping: flight.number) }
     }
 
-    /// Stores a change in place of the one that was written ahead. It is not sent before ``settle(_:isQueued:)``.
+    /// Stores a change to send later, in place of the change that ``writeAhead(_:_:at:)`` stored before the call. The
+    /// queue does not send the change before ``settle(_:isQueued:)``.
     ///
     /// - Returns: The change, and whether no other change of its scope was waiting.
-    /// - Throws: ``StorageError/Kind/rejected`` if the app has erased the change that was written ahead. Other kinds if
-    ///   the file can't be written.
+    /// - Throws: ``StorageError/Kind/rejected`` if the app has erased the change that was stored before the call. Other
+    ///   kinds if the file can't be written.
     func store(
         _ change: UnsentChange, _ flight: FlightID, at date: Date
     ) async throws(StorageError) -> (change: QueuedChange, isFirst: Bool) {

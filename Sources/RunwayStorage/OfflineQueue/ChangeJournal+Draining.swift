@@ -2,7 +2,7 @@ import Foundation
 import Runway
 import Synchronization
 
-// Functions for sending.
+// Claims the changes to send, and records the results of their calls.
 extension ChangeJournal {
     /// Claims the first change of a scope. Returns `nil` if no change waits, or if the call of the first change has not
     /// ended.
@@ -87,8 +87,8 @@ extension ChangeJournal {
         }
     }
 
-    /// Makes a claimed change wait at its position, so that another can be claimed. The server may have received the
-    /// claimed change.
+    /// Makes a claimed change wait at its position, so that another change can be claimed. The server may have received
+    /// the claimed change.
     ///
     /// - Parameter forgetsLosses: Whether the count of attempts without a response is reset.
     func postpone(_ change: StoredChange, forgetsLosses: Bool) async throws(StorageError) {

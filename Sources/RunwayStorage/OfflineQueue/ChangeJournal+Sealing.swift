@@ -18,7 +18,7 @@ extension ChangeJournal {
         for scope in Set(entries.map(\.scope)) { try Self.updateHolds(journal, scope) }
     }
 
-    /// The stored reason of a change that waits for its key, and that the server may have received.
+    /// The stored reason of a sealed change that the server may have received.
     private static let sentWord = "sent"
 
     private static func review(

@@ -9,7 +9,8 @@ final class ChangeJournal: Sendable {
         var waiting: [String: Int]?
         /// The changes whose calls have not ended, with their scopes, and the changes in ``removals``.
         var unsettled: [UUID: String] = [:]
-        /// The changes of this run that were written ahead. Their calls have not ended, or they are in ``removals``.
+        /// The changes that were stored before their calls in this run. Their calls have not ended, or they are in
+        /// ``removals``.
         var ahead: Set<UUID> = []
         /// The changes to remove, whose calls have ended and need no later attempt. They are not sent.
         var removals: Set<UUID> = []
@@ -170,7 +171,7 @@ final class ChangeJournal: Sendable {
     }
 }
 
-// Functions for the app.
+// Lists, removes and replaces changes for the app.
 extension ChangeJournal {
     /// Returns the changes of a scope, or of all scopes if `scope` is `nil`, in their order.
     func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
@@ -264,8 +265,8 @@ extension ChangeJournal {
     }
 
     /// Makes refused changes, expired changes and changes without a response wait again. A change that is bound to its
-    /// key keeps its key and age. Any other change gets a new key, since the server may have stored a refusal for the
-    /// old one.
+    /// key retains its key and age. Any other change gets a new key, since the server may have stored a refusal for its
+    /// old key.
     ///
     /// - Throws: ``StorageError/Kind/rejected`` if the server may have lost the key of one of the changes. Then nothing
     ///   is changed.

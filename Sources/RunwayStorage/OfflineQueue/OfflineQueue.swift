@@ -49,7 +49,7 @@ public final class OfflineQueue: ChangeQueue {
     private let options: OfflineQueueOptions
     private let endpoints: [String: [String: ReplayedEndpoint]]
     private let types: Set<ObjectIdentifier>
-    /// Guards the parts that exist once there is a layer, and the readers of ``states``.
+    /// Guards the parts of the queue that exist once the queue has a layer, and the readers of ``states``.
     private let state = Mutex(State())
 
     /// Opens a queue for one layer. A task opens the file when the layer exists.
@@ -142,7 +142,7 @@ public final class OfflineQueue: ChangeQueue {
         NotificationCenter.default.post(name: Self.didChange, object: self)
     }
 
-    /// Returns the parts that exist once there is a layer.
+    /// Returns the parts of the queue that exist once the queue has a layer.
     ///
     /// - Throws: ``StorageError/Kind/unavailable`` before the layer exists, and after ``close()``.
     func parts() throws(StorageError) -> (journal: ChangeJournal, drainer: ChangeDrainer, link: ChangeLink) {
@@ -199,10 +199,10 @@ extension OfflineQueue {
         return try await journal.writeAhead(change, flight, at: link.clock.date)
     }
 
-    /// Removes a change that was written ahead of its call.
+    /// Removes a change that ``writeAhead(_:)`` stored before its call.
     public func removeWritten(_ change: UUID) { state.withLock { $0.journal }?.removeWritten(change) }
 
-    /// Stores a change in place of the one that was written ahead of its call.
+    /// Stores a change to send later, in place of the change that ``writeAhead(_:)`` stored before the call.
     ///
     /// - Throws: ``StorageError/Kind/full`` if the queue or the disk is full, ``StorageError/Kind/rejected`` if the
     ///   change is too large, and other kinds if the file can't be written.

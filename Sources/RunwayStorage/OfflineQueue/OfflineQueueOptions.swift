@@ -84,7 +84,7 @@ extension OfflineQueueOptions {
 /// If the endpoint is `Decodable`, the closure receives the call as it was made, with its `Unencoded` properties. For
 /// any other endpoint, the closure has two parameters, and the sent parameters are in `QueuedChange.parameters`.
 public struct ReplayedEndpoint: Sendable {
-    /// Receives a change and its result. The queue sends nothing until it returns.
+    /// Receives a change and its result. The queue sends nothing until the handler returns.
     public typealias Handler = @Sendable (QueuedChange, Result<RawData, NetworkError>) async -> Void
 
     /// Receives the call, the change and its result. The call is `nil` if another version of the app stored it, and the

@@ -14,7 +14,7 @@ struct StoredChange: Sendable, Codable, Equatable {
     /// The journal entry, with the state of the change.
     var row = JournalEntry(id: UUID(), scope: "", priority: 0, payload: [])
     /// Whether the change is too old to be sent: a server that has executed it may have lost its key, and would execute
-    /// it again. Set by a claim.
+    /// it again. A claim sets this property.
     var isTooOld = false
     var service: String
     var environment: String
@@ -77,7 +77,7 @@ struct StoredChange: Sendable, Codable, Equatable {
         }
     }
 
-    /// The stored names of the policies.
+    /// The names under which authorization policies are stored.
     private static let authorizations: [AuthorizationPolicy: String] = [
         .required: "required", .ifSignedIn: "ifSignedIn", .none: "none",
     ]
@@ -95,7 +95,8 @@ struct StoredChange: Sendable, Codable, Equatable {
         (mayHaveBeenSent, hasResult) = (false, nil)
     }
 
-    /// The cached responses that the change invalidates: all of its service if an earlier version stored the change.
+    /// The cached responses that the change invalidates. If an earlier version stored the change, these are all
+    /// responses of its service.
     private var invalidatedScopes: [CacheScope] {
         guard let invalidates else { return [.service(service)] }
         return invalidates.map { names in

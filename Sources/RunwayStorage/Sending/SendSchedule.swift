@@ -99,7 +99,8 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         return .wait(until: pace.interval == nil ? start : min(check, start ?? check))
     }
 
-    /// Removes the pauses that are over, and the lanes of accounts that signed out or have no waiting entries.
+    /// Removes the pauses that are over. Also removes the state of each scope outside `scopes` that has no running
+    /// backoff, no fault and no suspected entry.
     private mutating func forget(besides scopes: [String], at now: Duration) {
         pauses = pauses.filter { $0.value > now }
         lanes = lanes.filter { scope, lane in
@@ -140,7 +141,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
     }
 }
 
-// Functions for the first entry of an attempt.
+// Counts the faults of an attempt's first entry, and handles attempts without a response.
 extension SendSchedule {
     /// Counts a server fault on an entry. Returns the number of its faults in this run.
     mutating func countFault(of first: UUID, in scope: String) -> Int {
@@ -159,7 +160,8 @@ extension SendSchedule {
         lanes[scope]?.suspect.map { $0.isProbing && $0.id != first } ?? false
     }
 
-    /// Ends the treatment of an entry, since the server responded to it, or it is sent in a batch.
+    /// Removes the fault count of an entry, since the server responded to the entry, or it is sent in a batch. If the
+    /// entry was a probe, records that the server accepted it. Otherwise no entry of the scope is suspected any more.
     mutating func end(_ first: UUID, in scope: String) {
         self[scope].faults[first] = nil
         if isProbe(first, in: scope) { self[scope].suspect?.didProbe() } else { self[scope].suspect = nil }
@@ -219,8 +221,8 @@ enum SendStep: Equatable, Sendable {
 enum SendOutcome: Equatable, Sendable {
     /// The entries were accepted or set aside, and the next ones follow, after the pause that the server asked for.
     case settled(pause: Duration = .zero)
-    /// The server refused the entries. This many single entries were set aside in a row. From the second entry on, the
-    /// server may refuse everything, so the delay doubles.
+    /// The server refused the entries. The associated value is the number of single entries that were set aside in a
+    /// row. From the second entry on, the server may refuse everything, so the delay doubles.
     case refused(inRow: Int)
     /// The same entries may succeed later, but not before the delay that the server asked for.
     case failed(retryAfter: Duration? = nil)

@@ -14,7 +14,7 @@ struct EventIntake: Sendable {
         case continuity(StreamContinuity, id: String)
         /// Report that all missed events were delivered, so that later events are new.
         case caughtUp(id: String)
-        /// Continue a reconnection here when the app has processed all earlier events.
+        /// Let the next connection continue at this position once the app has processed all earlier events.
         case position(String)
         /// Use this reconnection time, which the server asks for.
         case retry(Duration)
@@ -25,7 +25,7 @@ struct EventIntake: Sendable {
     /// The maximum size of an id that is sent back to a server, in bytes.
     static let maximumIDByteCount = 1024
 
-    /// The id after which a connection should continue; empty if there is none.
+    /// The id after which a connection should continue; empty before the first id.
     private(set) var lastEventID: String
     /// The name of the stream, as the server reported it; empty if it reported none.
     private(set) var stream: String

@@ -180,7 +180,7 @@ final class LinkMonitor: Sendable {
         }
     }
 
-    /// Returns the times, and starts to measure silences again.
+    /// Returns the times at which bytes arrived, and starts to measure silences again.
     func take() -> StreamMachine.Activity {
         state.withLock { state in
             defer { state.activity.longestSilence = .zero }
@@ -197,7 +197,7 @@ final class LinkMonitor: Sendable {
     /// Records that the link broke before the end of the response.
     func noteCut() { state.withLock { $0.isCut = true } }
 
-    /// Returns the times if the link broke; otherwise `nil`.
+    /// If the link broke, returns the times at which bytes arrived; otherwise returns `nil`.
     func takeIfCut() -> StreamMachine.Activity? { state.withLock { $0.isCut ? $0.activity : nil } }
 
     /// The reason why the client closes the link.
@@ -221,7 +221,8 @@ extension LinkFacts {
 }
 
 extension StreamContinuity {
-    /// This continuity, changed for a connection with a returned topic. The stream has skipped events of such a topic.
+    /// The continuity for a connection that includes a topic whose earlier events the stream has skipped. It is not
+    /// ``StreamContinuity/resumed``.
     fileprivate var withReturnedTopics: StreamContinuity {
         if case .reset = self { return self }
         return .reset(.topics)
@@ -236,7 +237,7 @@ struct NoStream: Sendable, Equatable, CustomStringConvertible {
 
     /// Checks the head of a response. Returns `nil` if it is an event stream. Links are requested without a content
     /// coding, and the transport has decoded the codings that it knows. A charset is ignored, since event streams are
-    /// in UTF-8 (§9.2.5).
+    /// in UTF-8 (WHATWG HTML §9.2.5).
     init?(_ head: HTTPResponse) {
         (status, type, coding) = (head.status, head.mediaType, head.remainingCoding)
         if status == .ok, type == "text/event-stream", coding == nil { return nil }

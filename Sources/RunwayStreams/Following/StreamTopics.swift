@@ -80,8 +80,8 @@ final class StreamTopics: Sendable {
         var wanted: Set<String>?
         /// The wanted topics that the server refused on the current or last link.
         var refused: Set<String> = []
-        /// The topics without skipped events. `nil` if these are all wanted topics, as after the first link, or if they
-        /// are unknown.
+        /// The topics of which the stream has skipped no event. `nil` if it has skipped no event of any wanted topic,
+        /// as after the first link, or if the topics are unknown.
         var followed: Set<String>?
         var confirmedCount = 0
         var link = Link.closed
@@ -111,7 +111,7 @@ final class StreamTopics: Sendable {
     var wanted: Set<String>? { state.withLock { $0.wanted } }
     /// The wanted topics that the server refused on the last connection.
     var refused: Set<String> { state.withLock { $0.refused } }
-    /// The wanted topics without skipped events; `nil` if the server chooses the topics.
+    /// The wanted topics of which the stream has skipped no event; `nil` if the server chooses the topics.
     var followed: Set<String>? {
         state.withLock { state in
             guard let followed = state.followed else { return state.wanted }
@@ -137,7 +137,7 @@ final class StreamTopics: Sendable {
         }
     }
 
-    /// Records that the server opened a connection. If the link lacks a topic that is wanted now, it has ended.
+    /// Records that the server opened a connection. If the link lacks a topic that is wanted now, the link ends.
     ///
     /// - Parameters:
     ///   - id: The id of the connection.
@@ -167,7 +167,7 @@ final class StreamTopics: Sendable {
     }
 
     /// Records that a server other than a Runway server opened a link. If the link did not request a topic that is
-    /// wanted now, it has ended.
+    /// wanted now, the link ends.
     ///
     /// - Returns: The same as ``opened(_:on:asked:refused:)``.
     func opened(on link: Int, asked: Set<String>?) -> Bool {
@@ -326,7 +326,8 @@ extension StreamTopics.State {
         return !lost.isSubset(of: refused)
     }
 
-    /// Records that the server made a change. Returns whether it refuses other topics than before.
+    /// Records that the server has changed the topics of the connection. Returns whether the server now refuses other
+    /// topics than before.
     fileprivate mutating func confirm(_ step: StreamTopics.Step, refused topics: Set<String>) -> Bool {
         guard link.connection?.id == step.connection else { return false }
         let before = refused
@@ -367,7 +368,7 @@ extension StreamTopics.State {
 }
 
 extension NetworkError {
-    /// The error of a change of topics if the server chooses the topics.
+    /// The error of changing the topics of a stream for which the server chooses the topics.
     static var topicsOfTheServer: NetworkError {
         NetworkError(
             .invalidParameters, in: .validating,
@@ -379,6 +380,6 @@ extension NetworkError {
         NetworkError(.cancelled, in: .transporting, "The wait for the change of topics was cancelled.")
     }
 
-    /// Whether the server refused the change of topics itself.
+    /// Whether the error is the server's refusal of a change of topics (400, 403).
     fileprivate var isRefusal: Bool { status == .badRequest || status == .forbidden }
 }

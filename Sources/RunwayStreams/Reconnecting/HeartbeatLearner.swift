@@ -82,7 +82,7 @@ struct HeartbeatLearner: Sendable {
         if record.failures >= Self.toleratedFailures {
             record = Record(interval: bounds.minimum, lastFailure: now, lastUse: record.lastUse)
         } else if record.interval > bounds.minimum, !record.isSettled {
-            // The last interval that worked is one step shorter, and the other step is a margin.
+            // The last interval that worked is one step below the failed one. The second step is a margin.
             record.interval = max(bounds.minimum, interval - bounds.step * 2)
             record.isSettled = true
         }

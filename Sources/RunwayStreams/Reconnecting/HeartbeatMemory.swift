@@ -3,7 +3,7 @@ import Synchronization
 
 /// The heartbeat intervals that a layer's streams and WebSockets have learned for their networks.
 final class HeartbeatMemory: Sendable {
-    /// Guards the learned facts.
+    /// Guards the learned intervals.
     private let learner = Mutex(HeartbeatLearner())
 
     func interval(on network: String, limit: Duration?, _ bounds: HeartbeatLearner.Bounds) -> Duration {

@@ -51,7 +51,7 @@ struct StreamMachine: Sendable {
     private struct Probe {
         let start: Duration
         let deadline: Duration
-        /// The silence that caused the probe; `nil` if it had another cause.
+        /// The silence that caused the probe; `nil` if the probe had another cause.
         let silence: Duration?
     }
 
@@ -172,7 +172,7 @@ extension StreamMachine {
             phase = .offline
             return []
         case .offline where isReachable, .waiting where isElsewhere:
-            // Failures on the last network are no evidence about this one. The delay spreads devices that receive a
+            // Failures on the last network are no evidence about the new one. The delay spreads devices that receive a
             // network at the same time.
             backoff.reset()
             phase = .waiting(until: now + jitter(upTo: options.backoff))
@@ -209,7 +209,8 @@ extension StreamMachine {
     private mutating func endTime(of facts: LinkFacts, at now: Duration) -> Duration? {
         let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
         if let renewal = facts.tokenRenewalWindow, lifetime.map({ renewal.lowerBound < now + $0 }) ?? true {
-            // An earlier link would be opened with the same token, and would end soon.
+            // If the link were replaced earlier, the next link would be opened with the same token, and would also end
+            // soon.
             let end = lifetime.map { min(now + $0, renewal.upperBound) } ?? renewal.upperBound
             return max(now + .seconds(1), renewal.lowerBound + jitter(upTo: (end - renewal.lowerBound) / 2))
         }
@@ -268,7 +269,7 @@ extension StreamMachine {
         return [.disconnect(.forgotten)]
     }
 
-    /// Continues at ``deadline``, and when bytes have arrived after a probe.
+    /// Processes the arrival of ``deadline``, or of bytes after a probe.
     mutating func tick(at now: Duration, activity: Activity?) -> [Action] {
         switch phase {
         case .waiting(let instant): return now >= instant ? connect() : []

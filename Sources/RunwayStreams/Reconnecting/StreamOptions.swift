@@ -12,9 +12,9 @@
 /// - The client asks the server to start with a comment of 512 bytes (`Runway-Padding`), since some URL loading systems
 ///   and proxies buffer fewer bytes. Other servers ignore the field.
 public struct StreamOptions: Sendable, Hashable {
-    /// The maximum effect of a server's `retry:`.
+    /// The maximum delay that a server's `retry:` can cause.
     static let maximumRetry = Duration.seconds(60)
-    /// The maximum effect of a `Retry-After`.
+    /// The maximum delay that a `Retry-After` can cause.
     static let maximumRetryAfter = Duration.seconds(600)
     /// The time after which an open link resets the backoff.
     static let stableAfter = Duration.seconds(10)

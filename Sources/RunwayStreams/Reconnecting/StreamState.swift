@@ -69,6 +69,7 @@ struct LinkFacts: Sendable, Equatable {
     /// The time range in which the link's token should be renewed, on the layer's clock: from the recommended renewal
     /// to the expiry. `nil` if the expiry is unknown.
     var tokenRenewalWindow: Range<Duration>?
-    /// Whether the server, like Runway servers, reports how the link continues the last one. The default is `false`.
+    /// Whether the server reports how the link continues the previous link, as Runway servers do. The default is
+    /// `false`.
     var statesContinuity = false
 }

@@ -192,8 +192,8 @@ final class WebSocketDriver: Sendable {
         let number = run.linkCount
         run.link = Task { [self] in
             let failure = await follow { connection in
-                // The driver receives this input before the reader learns of the connection and may send. The task ends
-                // before the driver removes it.
+                // This input is enqueued before the reader receives the connection and can send messages. The driver
+                // removes the task only after the task has ended.
                 defer { continuation.yield(.opened(link: number)) }
                 let (now, agreement) = (network.clock.now, connection.connection.agreement)
                 return state.withLock { state in

@@ -39,7 +39,7 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     public var closeFrame: WebSocketCloseFrame? { driver.closeFrame }
 
     /// Sends a message over the open connection. Returns when the system has accepted all of it. Only a message from
-    /// the server can confirm that the server received it.
+    /// the server can confirm that the sent message arrived.
     ///
     /// - Throws: `NetworkError.Kind.noNetwork` if no connection is open, since messages do not wait for the next
     ///   connection. `NetworkError.Kind.overloaded` if more than 16 MiB of messages are unsent.

@@ -111,7 +111,7 @@ final class DelayedConnection {
     }
 }
 
-/// Passes the bytes of one side to the connection.
+/// Passes the bytes that arrive from the client or the server to the ``DelayedConnection``.
 final class DelayedSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -29,7 +29,7 @@ public struct PathConditions: Sendable, Hashable {
     /// Whether bytes may arrive later than they were sent.
     var delaysBytes: Bool { roundTrip > .zero || jitter > .zero || lossRate > 0 }
 
-    /// Returns the delay of one part in one direction.
+    /// Returns the delay of some bytes that were sent together in one direction.
     func delay(using random: inout SeededGenerator) -> Duration {
         var delay = roundTrip / 2
         if jitter > .zero { delay += jitter * Double.random(in: 0...1, using: &random) }

@@ -81,7 +81,8 @@ final class OriginRecord: Sendable {
         }
     }
 
-    /// Records a request, and returns its position, under which it can be updated when more of it has arrived.
+    /// Records a request, and returns its position. The record at this position can be updated when more of the request
+    /// has arrived.
     func received(_ request: ReceivedRequest) -> Int {
         let place = state.withLock { state in
             if state.requests.count < limits.requests { state.requests.append(request) }

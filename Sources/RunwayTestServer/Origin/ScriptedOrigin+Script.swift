@@ -63,8 +63,8 @@ extension ScriptedOrigin {
 
     /// Sets a closure that returns the response to each request with a method and path.
     ///
-    /// With ``ResponseMoment/afterHead``, the closure receives the request without its body. Its task is cancelled when
-    /// the connection ends.
+    /// With ``ResponseMoment/afterHead``, the closure receives the request without its body. The closure's task is
+    /// cancelled when the connection ends.
     ///
     /// - Parameters:
     ///   - method: The method; `nil` matches every method.
@@ -91,9 +91,11 @@ extension ScriptedOrigin {
         script.setFallback(OriginScript.Line(replies: [.response(response)], repeatsLast: true, moment: .afterRequest))
     }
 
-    /// Sets a closure that responds to requests without another matching line. They no longer count as unexpected.
+    /// Sets a closure that responds to requests without another matching line. These requests no longer count as
+    /// unexpected.
     ///
-    /// If the closure throws, the response is a 500 with the error. Its task is cancelled when the connection ends.
+    /// If the closure throws, the response is a 500 with the error. The closure's task is cancelled when the connection
+    /// ends.
     public func otherwise(_ respond: @escaping @Sendable (ReceivedRequest) async throws -> ScriptedResponse) {
         script.setFallback(OriginScript.Line(replies: [.closure(respond)], repeatsLast: true, moment: .afterRequest))
     }

@@ -33,7 +33,7 @@ extension ScriptedResponse {
         pauses.filter { $0.point == point }.map { .pause($0.pause) }
     }
 
-    /// Whether the automatic ending closes the connection.
+    /// Whether the connection is closed after a response whose ending is `automatic`.
     private func closesByRule(responding method: HTTPRequest.Method, reuse: Bool) -> Bool {
         guard reuse, headerFields[.connection]?.lowercased() != "close" else { return true }
         guard allowsBody(responding: method) else { return false }

@@ -94,7 +94,7 @@ public struct ScriptedResponse: Sendable {
         case stayOpen
     }
 
-    /// A position in a response at which it can pause.
+    /// A position at which a response can pause.
     public enum PausePoint: Sendable, Hashable {
         /// Before the first byte, even of an interim response.
         case beforeAnything
