@@ -75,9 +75,11 @@ public struct SyncRouter<Context: RequestContext>: Sendable {
         do {
             return Response(
                 try await service.respond(to: decoded, in: space, as: subject, byteCount: wire.body.count))
+        } catch let refusal as StoreRefusal {
+            return Response(refusal == .rejected ? .invalid : .wait(milliseconds: 1_000))
         } catch {
             if error is CancellationError { throw error }
-            if !(error is SyncStoreBusy) { context.logger.error("The store of the synchronisation failed: \(error)") }
+            context.logger.error("The store of the synchronisation failed: \(error)")
             return Response(.wait(milliseconds: 1_000))
         }
     }

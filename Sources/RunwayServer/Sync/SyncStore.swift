@@ -20,7 +20,8 @@ package protocol SyncDatabase: SyncStore {
     ///   - access: Whether `body` may write.
     ///   - byteCount: An estimate of the memory that the transaction takes, for the limit of pending transactions.
     ///   - body: May be called again if the transaction conflicts with others.
-    /// - Throws: ``SyncStoreBusy`` if too many transactions are pending, or the error of `body` or of the database.
+    /// - Throws: ``StoreRefusal/busy`` if too many transactions are pending, ``StoreRefusal/rejected`` for a text that the
+    ///   database never accepts, or the error of `body` or of the database.
     func transaction<Value: Sendable>(
         _ access: SyncTransactionAccess, in space: Identifier, byteCount: Int,
         _ body: @escaping @Sendable (inout any SyncTables) throws -> Value
@@ -63,11 +64,6 @@ package struct LogMark: Hashable, Sendable {
     package init(milliseconds: Int64, byteCount: Int64) {
         (self.milliseconds, self.byteCount) = (milliseconds, byteCount)
     }
-}
-
-/// The error of a store with too many pending transactions. The client has to wait and repeat its request.
-package struct SyncStoreBusy: Error {
-    package init() {}
 }
 
 extension SyncStore {
