@@ -13,7 +13,7 @@ import Testing
 /// Proofs of possession as they arrive at a server over sockets, verified as a server does.
 @Suite(.timeLimit(.minutes(10)))
 struct DPoPStageTests {
-    private let key = SoftwareKeyMaker().makeKey()
+    private let key = SoftwareKey(key: P256.Signing.PrivateKey())
     private var thumbprint: String { RequestKey(key).id }
 
     private func layer(_ origin: ScriptedOrigin, keys: (any RequestKeyStore)? = nil) throws -> NetworkLayer {

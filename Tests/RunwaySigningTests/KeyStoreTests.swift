@@ -100,7 +100,7 @@ struct KeyStoreTests {
             func signature(of base: [UInt8]) async throws -> [UInt8] { [] }
         }
         #expect(!RequestKey(id: "k", signer: Waiting()).signsAtOnce)
-        #expect(RequestKey(SoftwareKeyMaker().makeKey()).signsAtOnce)
+        #expect(try RequestKey(DeviceKeyMaker.software.makeKey()).signsAtOnce)
         try await withScriptedOrigin { origin in
             let network = try NetworkLayer(to: origin, keys: KeyInMemory(key: Peers().requestKey))
             let stream = RequestBody.stream(BodyStream([1]), byteCount: 1, isReplayable: true)

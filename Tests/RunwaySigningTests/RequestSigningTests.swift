@@ -254,9 +254,9 @@ struct RequestSigningTests {
     }
 
     @Test func aStoredKeyShowsNothingOfItself() throws {
-        let maker = SoftwareKeyMaker()
-        let key = StoredDeviceKeys.Key(maker.makeKey())
-        let stored = StoredDeviceKeys(current: key, pending: StoredDeviceKeys.Key(maker.makeKey()))
+        let maker = DeviceKeyMaker.software
+        let key = StoredDeviceKeys.Key(try maker.makeKey())
+        let stored = StoredDeviceKeys(current: key, pending: StoredDeviceKeys.Key(try maker.makeKey()))
         var dumped = ""
         dump(stored, to: &dumped)
         for text in ["\(stored)", String(reflecting: stored), "\(key)", dumped] {

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import NIOSSL
 import RunwayTestServer
 import SwiftASN1
 import X509
@@ -27,9 +28,10 @@ struct TestCertificate {
         privateKeyPEM = key.pemRepresentation
     }
 
-    var tls: OriginTLS {
+    var tls: TLSConfiguration {
         get throws {
-            try OriginTLS(certificateChainPEM: Array(certificatePEM.utf8), privateKeyPEM: Array(privateKeyPEM.utf8))
+            try .makeOriginConfiguration(
+                certificateChainPEM: Array(certificatePEM.utf8), privateKeyPEM: Array(privateKeyPEM.utf8))
         }
     }
 }

@@ -9,9 +9,8 @@ import Testing
 /// Keys in the Secure Enclave, as far as they are the package's.
 @Suite(.serialized)
 struct EnclaveTests {
-    private let maker = SecureEnclaveKeyMaker()
-
     @Test func keySignsAndIsFoundAgainByItsRepresentation() async throws {
+        let maker = try #require(DeviceKeyMaker.secureEnclave)
         let key = try maker.makeKey()
         let again = try maker.key(key.representation)
         #expect(again.publicKey.rawRepresentation == key.publicKey.rawRepresentation)
@@ -22,15 +21,17 @@ struct EnclaveTests {
     }
 
     @Test func keyOfAnErasedDeviceIsLost() throws {
+        let maker = try #require(DeviceKeyMaker.secureEnclave)
         let representation = try maker.makeKey().representation
         FakeEnclave.erase()
         #expect(throws: (any Error).self) { try maker.key(representation) }
     }
 
-    @Test func deviceWithoutAnEnclaveMakesNoKey() {
+    @Test func deviceWithoutAnEnclaveMakesNoKey() throws {
+        let maker = try #require(DeviceKeyMaker.secureEnclave)
         FakeEnclave.isAvailable.withLock { $0 = false }
         defer { FakeEnclave.isAvailable.withLock { $0 = true } }
-        #expect(!SecureEnclaveKeyMaker.isAvailable)
+        #expect(DeviceKeyMaker.secureEnclave == nil)
         #expect(throws: (any Error).self) { try maker.makeKey() }
     }
 }

@@ -46,7 +46,7 @@ extension ChatState {
 
 /// Stores the conversations of a client.
 ///
-/// ``MemoryChatStateStore`` loses them when the app ends. ``FileChatStateStore`` stores them in files.
+/// ``FileChatStateStore`` stores them in files. A client without a store loses them when the app ends.
 public protocol ChatStateStore: Sendable {
     /// Returns the state of a conversation; `nil` if it was never stored, or can't be read. If the message numbers of
     /// the state are invalid, for example in a damaged file, the client uses only the messages that wait to be sent.

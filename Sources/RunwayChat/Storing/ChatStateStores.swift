@@ -3,18 +3,18 @@ import Runway
 import Synchronization
 
 /// Stores conversations in memory, until the app ends.
-public final class MemoryChatStateStore: ChatStateStore {
+package final class MemoryChatStateStore: ChatStateStore {
     /// Guards the states by conversation.
     private let states = Mutex<[String: ChatState]>([:])
 
     /// Creates an empty store.
-    public init() {}
+    package init() {}
 
     /// Returns the state of a conversation; `nil` if none was stored.
-    public func state(of conversation: String) -> ChatState? { states.withLock { $0[conversation] } }
+    package func state(of conversation: String) -> ChatState? { states.withLock { $0[conversation] } }
 
     /// Stores the states of conversations in memory.
-    public func store(_ states: [String: ChatState]) { self.states.withLock { $0.merge(states) { $1 } } }
+    package func store(_ states: [String: ChatState]) { self.states.withLock { $0.merge(states) { $1 } } }
 }
 
 /// Stores each conversation in a file, so that the app can show it at once after the next start.

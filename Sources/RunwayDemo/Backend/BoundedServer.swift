@@ -107,7 +107,7 @@
             HTTPServerBuilder { responder in
                 func bounded(_ base: some ServerChildChannel) -> any ServerChildChannel {
                     CuttableChannel(
-                        base: LimitedChannel(base: base, limits: limits), connections: connections,
+                        base: base.limited(by: limits), connections: connections,
                         onAccepting: onAccepting)
                 }
                 guard let tls else {

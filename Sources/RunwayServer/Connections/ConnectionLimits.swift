@@ -24,9 +24,8 @@ import NIOCore
 ///     let configuration = HTTP2ChannelConfiguration(
 ///         idleTimeout: limits.idleTime, streamConfiguration: limits.requests)
 ///
-///     return LimitedChannel(
-///         base: try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: configuration, responder: responder),
-///         limits: limits)
+///     return try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: configuration, responder: responder)
+///         .limited(by: limits)
 /// }
 /// ```
 ///
@@ -82,7 +81,7 @@ extension HTTPServerBuilder {
     /// Returns a builder of an HTTP/1.1 server without TLS that has these limits.
     public static func http1(_ limits: ConnectionLimits) -> HTTPServerBuilder {
         HTTPServerBuilder { responder in
-            LimitedChannel(base: HTTP1Channel(responder: responder, configuration: limits.requests), limits: limits)
+            HTTP1Channel(responder: responder, configuration: limits.requests).limited(by: limits)
         }
     }
 }

@@ -1,13 +1,11 @@
 public import HummingbirdCore
-public import Logging
-public import NIOCore
+package import Logging
+package import NIOCore
 import Synchronization
 
 /// Limits the number of a server's connections, and the time for which each connection may have no request. Everything
 /// else is left to `base`.
-///
-/// The listening socket pauses for a second when the process has no file descriptors left.
-public struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
+package struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     private let base: Base
     private let idleTime: TimeAmount
     private let count: ConnectionCount
@@ -15,16 +13,16 @@ public struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     /// Creates a channel that limits the connections of `base`.
     ///
     /// - Parameters:
-    ///   - base: Serves the connections. Configure it with ``ConnectionLimits/requests``, too.
+    ///   - base: Serves the connections. Configure it with `ConnectionLimits.requests`, too.
     ///   - limits: The limits.
-    public init(base: Base, limits: ConnectionLimits) {
+    package init(base: Base, limits: ConnectionLimits) {
         self.base = base
         idleTime = TimeAmount(limits.idleTime)
         count = ConnectionCount(upTo: limits.affordableConnectionCount)
     }
 
     /// Prepares an accepted connection, or closes it if the maximum number is reached.
-    public func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         AcceptRest.install(on: channel.parent)
         guard count.begin() else {
             channel.close(promise: nil)
@@ -40,7 +38,17 @@ public struct LimitedChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 
     /// Serves a connection with the base channel.
-    public func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+    package func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+}
+
+extension ServerChildChannel {
+    /// Returns a channel that limits the number of connections of this channel, and the time for which each connection
+    /// may have no request. Configure this channel with ``ConnectionLimits/requests``, too.
+    ///
+    /// The listening socket pauses for a second when the process has no file descriptors left.
+    public func limited(by limits: ConnectionLimits) -> some ServerChildChannel {
+        LimitedChannel(base: self, limits: limits)
+    }
 }
 
 final class ConnectionCount: Sendable {

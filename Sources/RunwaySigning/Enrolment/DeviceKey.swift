@@ -20,61 +20,63 @@ extension DeviceKey {
 }
 
 /// Generates the keys of a device.
-public protocol DeviceKeyMaker: Sendable {
+///
+/// ```swift
+/// let keys = DeviceKeys(in: KeychainTokenStore(), maker: .secureEnclave ?? .software)
+/// ```
+public struct DeviceKeyMaker: Sendable {
+    private let make: @Sendable () throws -> any DeviceKey
+    private let find: @Sendable ([UInt8]) throws -> any DeviceKey
+
+    /// Creates a maker from two functions.
+    ///
+    /// - Parameters:
+    ///   - make: Generates a key. Throws if the device cannot generate one.
+    ///   - find: Returns the key with a representation. Throws if the key no longer exists.
+    public init(
+        make: @escaping @Sendable () throws -> any DeviceKey,
+        find: @escaping @Sendable (_ representation: [UInt8]) throws -> any DeviceKey
+    ) {
+        (self.make, self.find) = (make, find)
+    }
+
+    /// Generates keys in software, for devices without a Secure Enclave. The representation is the private key itself.
+    public static let software = DeviceKeyMaker(
+        make: { SoftwareKey(key: P256.Signing.PrivateKey()) },
+        find: { SoftwareKey(key: try P256.Signing.PrivateKey(rawRepresentation: $0)) })
+
+    #if canImport(CryptoKit)
+        /// Generates keys in the Secure Enclave, which they never leave. Only this device's Secure Enclave can use the
+        /// representation. `nil` if this device has no Secure Enclave.
+        public static var secureEnclave: DeviceKeyMaker? {
+            guard SecureEnclave.isAvailable else { return nil }
+            return DeviceKeyMaker(
+                make: { EnclaveKey(key: try SecureEnclave.P256.Signing.PrivateKey()) },
+                find: { EnclaveKey(key: try SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: .init($0))) })
+        }
+    #endif
+
     /// Generates a key. Throws if the device cannot generate one.
-    func makeKey() throws -> any DeviceKey
+    public func makeKey() throws -> any DeviceKey { try make() }
+
     /// Returns the key with a representation. Throws if the key no longer exists.
-    func key(_ representation: [UInt8]) throws -> any DeviceKey
+    public func key(_ representation: [UInt8]) throws -> any DeviceKey { try find(representation) }
 }
 
-/// Generates keys in software, for devices without a Secure Enclave. The representation is the private key itself.
-public struct SoftwareKeyMaker: DeviceKeyMaker {
-    struct Key: DeviceKey {
-        let key: P256.Signing.PrivateKey
-        var publicKey: P256.Signing.PublicKey { key.publicKey }
-        var representation: [UInt8] { Array(key.rawRepresentation) }
+struct SoftwareKey: DeviceKey {
+    let key: P256.Signing.PrivateKey
+    var publicKey: P256.Signing.PublicKey { key.publicKey }
+    var representation: [UInt8] { Array(key.rawRepresentation) }
 
-        func signature(of base: [UInt8]) throws -> [UInt8] { Array(try key.signature(for: base).rawRepresentation) }
-    }
-
-    /// Creates a key maker.
-    public init() {}
-
-    /// Generates a key in memory.
-    public func makeKey() -> any DeviceKey { Key(key: P256.Signing.PrivateKey()) }
-
-    /// Returns the key with a representation. Throws the error of swift-crypto if it is malformed.
-    public func key(_ representation: [UInt8]) throws -> any DeviceKey {
-        Key(key: try P256.Signing.PrivateKey(rawRepresentation: representation))
-    }
+    func signature(of base: [UInt8]) throws -> [UInt8] { Array(try key.signature(for: base).rawRepresentation) }
 }
 
 #if canImport(CryptoKit)
-    /// Generates keys in the Secure Enclave, which they never leave. Only this device's Secure Enclave can use the
-    /// representation.
-    public struct SecureEnclaveKeyMaker: DeviceKeyMaker {
-        private struct Key: DeviceKey {
-            let key: SecureEnclave.P256.Signing.PrivateKey
-            var publicKey: P256.Signing.PublicKey { key.publicKey }
-            var representation: [UInt8] { Array(key.dataRepresentation) }
+    private struct EnclaveKey: DeviceKey {
+        let key: SecureEnclave.P256.Signing.PrivateKey
+        var publicKey: P256.Signing.PublicKey { key.publicKey }
+        var representation: [UInt8] { Array(key.dataRepresentation) }
 
-            func signature(of base: [UInt8]) throws -> [UInt8] {
-                Array(try key.signature(for: base).rawRepresentation)
-            }
-        }
-
-        /// Whether this device has a Secure Enclave.
-        public static var isAvailable: Bool { SecureEnclave.isAvailable }
-
-        /// Creates a key maker.
-        public init() {}
-
-        /// Generates a key. Throws CryptoKit's error if the device has no Secure Enclave.
-        public func makeKey() throws -> any DeviceKey { Key(key: try SecureEnclave.P256.Signing.PrivateKey()) }
-
-        /// Returns the key with a representation. Throws CryptoKit's error if the key is from another device.
-        public func key(_ representation: [UInt8]) throws -> any DeviceKey {
-            Key(key: try SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: .init(representation)))
-        }
+        func signature(of base: [UInt8]) throws -> [UInt8] { Array(try key.signature(for: base).rawRepresentation) }
     }
 #endif

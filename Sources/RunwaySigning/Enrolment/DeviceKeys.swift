@@ -11,8 +11,8 @@ import Synchronization
 /// ```
 ///
 /// Keys are stored like access tokens: in a `FileTokenStore`, whose files only the user can read, or on Apple's systems
-/// in a `KeychainTokenStore`. On devices with a Secure Enclave pass a `SecureEnclaveKeyMaker`: the stored
-/// representation of a key is then useless on any other device.
+/// in a `KeychainTokenStore`. On devices with a Secure Enclave pass `DeviceKeyMaker.secureEnclave`: the
+/// stored representation of a key is then useless on any other device.
 ///
 /// Requests of an account whose key is not enrolled, and requests without account, are sent unsigned.
 public final class DeviceKeys: RequestKeyStore {
@@ -23,7 +23,7 @@ public final class DeviceKeys: RequestKeyStore {
 
     private let store: any TokenStore
     private let name: String
-    let maker: any DeviceKeyMaker
+    let maker: DeviceKeyMaker
     /// Guards the loaded keys, and the owners with an enrolment in progress.
     private let state = Mutex(State())
 
@@ -38,8 +38,7 @@ public final class DeviceKeys: RequestKeyStore {
     ///   - name: The name of the keys in the store. It must differ from the name of every layer that stores its tokens
     ///     there. The default is `device-keys`.
     ///   - maker: Generates keys. The default generates them in software.
-    public init(in store: any TokenStore, name: String = "device-keys", maker: any DeviceKeyMaker = SoftwareKeyMaker())
-    {
+    public init(in store: any TokenStore, name: String = "device-keys", maker: DeviceKeyMaker = .software) {
         (self.store, self.name, self.maker) = (store, name, maker)
     }
 

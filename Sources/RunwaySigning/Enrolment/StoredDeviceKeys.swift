@@ -24,7 +24,7 @@ extension StoredDeviceKeys.Key {
         representation = Base64.encoded(key.representation)
     }
 
-    func key(by maker: any DeviceKeyMaker) throws -> any DeviceKey {
+    func key(by maker: DeviceKeyMaker) throws -> any DeviceKey {
         guard let bytes = Base64.decoded(representation) else { throw UnreadableDeviceKey() }
         return try maker.key(bytes)
     }

@@ -28,7 +28,7 @@ public struct RequestKey: Sendable {
     public init(_ key: any DeviceKey) {
         let point = Array(key.publicKey.x963Representation)
         (id, signer, caller, publicKey) = (PublicKeyJWK(point: point).thumbprint, key, nil, point)
-        signsAtOnce = key is SoftwareKeyMaker.Key
+        signsAtOnce = key is SoftwareKey
     }
 
     /// Creates a key for ``SigningWay/sealedKey(to:id:)``. Throws a `SignatureError` if the secret has fewer than 16

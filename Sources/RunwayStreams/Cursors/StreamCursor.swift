@@ -40,7 +40,7 @@ public struct StreamCursor: Sendable, Hashable, Codable {
 
 /// Stores the cursors of streams, so that the app continues its streams after a restart.
 ///
-/// ``MemoryStreamCursorStore`` loses them when the app ends. ``FileStreamCursorStore`` stores them in a file.
+/// ``FileStreamCursorStore`` stores them in a file. A stream without a store loses them when the app ends.
 public protocol StreamCursorStore: Sendable {
     /// Returns the last cursor stored under a key; `nil` if none is stored, or it can't be read.
     func cursor(for key: String) async -> StreamCursor?

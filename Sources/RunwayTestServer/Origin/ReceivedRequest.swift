@@ -94,12 +94,12 @@ extension ReceivedRequest {
 }
 
 /// The error for bytes that are not a valid HTTP/1.1 request.
-public struct MalformedRequest: Error, Sendable, Hashable, CustomStringConvertible {
+struct MalformedRequest: Error, Sendable, Hashable, CustomStringConvertible {
     /// The problem in one sentence, with the section of the violated rule.
-    public let reason: String
+    let reason: String
     /// The number of the connection on which the bytes arrived.
-    public internal(set) var connection = 0
+    var connection = 0
 
     /// The reason and the number of the connection.
-    public var description: String { "Connection \(connection): \(reason)" }
+    var description: String { "Connection \(connection): \(reason)" }
 }

@@ -2,8 +2,8 @@ import RunwayTesting
 
 /// The recorded requests and connections of an origin, and functions that wait for more, so that tests need not sleep.
 ///
-/// Each wait throws `WaitTimedOut` after `limit` of real time (by default a minute), ``ShutDownError`` if the origin is
-/// shut down meanwhile, and `CancellationError`.
+/// Each wait throws an error after `limit` of real time (by default a minute) or if the origin is shut down meanwhile,
+/// and `CancellationError`.
 extension ScriptedOrigin {
     /// The requests of all connections in the order of their arrival, up to the limit.
     ///
@@ -13,8 +13,8 @@ extension ScriptedOrigin {
     /// The requests without a response in the script, up to the limit.
     public var unexpectedRequests: [ReceivedRequest] { record.requests.filter { !$0.isScripted } }
 
-    /// The malformed requests, up to the limit on requests.
-    public var malformedRequests: [MalformedRequest] { record.malformed }
+    /// The reasons why requests were malformed, one sentence each, up to the limit on requests.
+    public var malformedRequests: [String] { record.malformed.map(\.description) }
 
     /// The reasons why TLS handshakes failed, one sentence each, up to the limit on requests.
     public var handshakeFailures: [String] { record.handshakeFailures }
@@ -30,8 +30,7 @@ extension ScriptedOrigin {
 
     /// Waits until at least `count` requests have arrived since the start. Returns the stored requests, in order.
     ///
-    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` if the origin is shut down meanwhile,
-    ///   `CancellationError`.
+    /// - Throws: An error after `limit` or if the origin is shut down meanwhile, `CancellationError`.
     @discardableResult
     public func waitForRequests(
         count: Int,
@@ -43,8 +42,7 @@ extension ScriptedOrigin {
 
     /// Waits until at least `count` connections were accepted since the start.
     ///
-    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` if the origin is shut down meanwhile,
-    ///   `CancellationError`.
+    /// - Throws: An error after `limit` or if the origin is shut down meanwhile, `CancellationError`.
     public func waitForConnections(count: Int, within limit: Duration = .seconds(60)) async throws {
         try await record.connectionCount.wait(atLeast: count, within: limit, subject: "connections")
     }
@@ -54,8 +52,7 @@ extension ScriptedOrigin {
     /// A test can use it to check that a cancelled call closes its socket: hold the response at a `ScriptedGate`,
     /// cancel the call, and wait for the disconnect.
     ///
-    /// - Throws: `WaitTimedOut` after `limit`, ``ShutDownError`` if the origin is shut down meanwhile,
-    ///   `CancellationError`.
+    /// - Throws: An error after `limit` or if the origin is shut down meanwhile, `CancellationError`.
     public func waitForDisconnects(count: Int, within limit: Duration = .seconds(60)) async throws {
         try await record.disconnectCount.wait(atLeast: count, within: limit, subject: "disconnects")
     }

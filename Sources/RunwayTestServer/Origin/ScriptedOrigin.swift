@@ -1,6 +1,6 @@
 import NIOCore
 import NIOPosix
-import NIOSSL
+public import NIOSSL
 import NIOTLS
 
 /// A real HTTP/1.1 server on a loopback socket. It sends the correct or faulty responses of a test's script.
@@ -39,9 +39,9 @@ public final class ScriptedOrigin: Sendable {
     }
 
     /// The error of a wait if the origin was shut down before the awaited event.
-    public struct ShutDownError: Error, Hashable, CustomStringConvertible {
+    package struct ShutDownError: Error, Hashable, CustomStringConvertible {
         /// The error as a sentence.
-        public var description: String { "The scripted origin was shut down while a test waited on it." }
+        package var description: String { "The scripted origin was shut down while a test waited on it." }
     }
 
     /// The port at 127.0.0.1 on which the origin listens.
@@ -56,18 +56,20 @@ public final class ScriptedOrigin: Sendable {
     /// Starts an origin on a free port of 127.0.0.1.
     ///
     /// - Parameters:
-    ///   - tls: The configuration for TLS. The default is plain HTTP.
+    ///   - tls: The configuration for TLS, such as `.makeOriginConfiguration(certificateChainPEM:privateKeyPEM:)`. Its
+    ///     `applicationProtocols` are empty or `["http/1.1"]`, the only supported version. The default is plain HTTP.
     ///   - hostname: The host in ``baseURL``, which has to resolve to 127.0.0.1. The default is `127.0.0.1`. With TLS
     ///     it is `localhost`, since certificates and the server name of TLS need a name.
     /// - Throws: An `IOError` if no socket can be opened, an `NIOSSLError` if the certificate can't be used.
-    public static func start(tls: OriginTLS? = nil, hostname: String? = nil) async throws -> ScriptedOrigin {
+    public static func start(tls: TLSConfiguration? = nil, hostname: String? = nil) async throws -> ScriptedOrigin {
         try await start(tls: tls, hostname: hostname, limits: Limits())
     }
 
-    package static func start(tls: OriginTLS?, hostname: String?, limits: Limits) async throws -> ScriptedOrigin {
+    package static func start(tls: TLSConfiguration?, hostname: String?, limits: Limits) async throws -> ScriptedOrigin
+    {
         let script = OriginScript()
         let record = OriginRecord(limits: limits)
-        let tlsContext = try tls.map { try NIOSSLContext(configuration: $0.configuration) }
+        let tlsContext = try tls.map { try NIOSSLContext(configuration: $0) }
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 256)
             .childChannelInitializer { channel in
@@ -95,7 +97,7 @@ public final class ScriptedOrigin: Sendable {
 
     /// Stops listening, and closes every connection. Returns when all are closed.
     ///
-    /// Pending waits throw ``ShutDownError``. The recorded requests stay available. A second call does nothing.
+    /// Pending waits throw an error. The recorded requests stay available. A second call does nothing.
     public func shutdown() async {
         let connections = cut()
         // Closing a closed channel is an error, but leaves the desired state.
@@ -155,13 +157,13 @@ extension ScriptedConnection {
 ///
 /// See ``ScriptedOrigin/start(tls:hostname:)`` for the parameters. Rethrows the errors of `body`.
 public func withScriptedOrigin<Value>(
-    tls: OriginTLS? = nil, hostname: String? = nil, _ body: (ScriptedOrigin) async throws -> Value
+    tls: TLSConfiguration? = nil, hostname: String? = nil, _ body: (ScriptedOrigin) async throws -> Value
 ) async throws -> Value {
     try await withScriptedOrigin(tls: tls, hostname: hostname, limits: ScriptedOrigin.Limits(), body)
 }
 
 package func withScriptedOrigin<Value>(
-    tls: OriginTLS? = nil, hostname: String? = nil, limits: ScriptedOrigin.Limits,
+    tls: TLSConfiguration? = nil, hostname: String? = nil, limits: ScriptedOrigin.Limits,
     _ body: (ScriptedOrigin) async throws -> Value
 ) async throws -> Value {
     let origin = try await ScriptedOrigin.start(tls: tls, hostname: hostname, limits: limits)

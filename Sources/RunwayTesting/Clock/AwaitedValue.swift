@@ -104,7 +104,7 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
 extension AwaitedValue<Int> {
     /// Waits until the value is at least `count`, for at most `limit` of real time.
     ///
-    /// Throws ``WaitTimedOut``, which names `subject`, and `CancellationError`.
+    /// Throws `WaitTimedOut`, which names `subject`, and `CancellationError`.
     package func wait(atLeast count: Int, within limit: Duration, subject: String) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }

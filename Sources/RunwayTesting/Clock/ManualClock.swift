@@ -80,7 +80,7 @@ public final class ManualClock: Clock {
 
     /// Waits until at least `count` tasks sleep on this clock. The default is one.
     ///
-    /// Throws ``WaitTimedOut`` after `limit` of real time (by default a minute), and `CancellationError`.
+    /// Throws an error after `limit` of real time (by default a minute), and `CancellationError`.
     public func waitForSleepers(count: Int = 1, within limit: Duration = .seconds(60)) async throws {
         try await sleepers.wait(atLeast: count, within: limit, subject: "sleepers")
     }

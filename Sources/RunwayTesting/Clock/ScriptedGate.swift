@@ -38,7 +38,7 @@ public final class ScriptedGate: Sendable {
 
     /// Waits until at least `count` responses have reached the gate. The default is one.
     ///
-    /// Throws ``WaitTimedOut`` after `limit` of real time (by default a minute), and `CancellationError`.
+    /// Throws an error after `limit` of real time (by default a minute), and `CancellationError`.
     public func waitForArrivals(count: Int = 1, within limit: Duration = .seconds(60)) async throws {
         try await arrivals.wait(atLeast: count, within: limit, subject: "arrivals at a gate")
     }

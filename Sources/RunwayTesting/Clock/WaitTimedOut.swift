@@ -2,16 +2,16 @@
 ///
 /// Every wait of this library has a limit in real time. If the event never occurs, the test fails with a sentence, and
 /// the test run does not hang.
-public struct WaitTimedOut: Error, Hashable, CustomStringConvertible {
+package struct WaitTimedOut: Error, Hashable, CustomStringConvertible {
     /// The plural name of the awaited things, such as `"sleepers"` or `"requests"`.
-    public let subject: String
+    package let subject: String
     /// The number that the test waited for.
-    public let expected: Int
+    package let expected: Int
     /// The number that was reached at the timeout.
-    public let seen: Int
+    package let seen: Int
     /// The maximum duration of the wait, in real time.
-    public let limit: Duration
+    package let limit: Duration
 
     /// A sentence with the expected and the reached number.
-    public var description: String { "Gave up after \(limit): waited for \(expected) \(subject), saw \(seen)." }
+    package var description: String { "Gave up after \(limit): waited for \(expected) \(subject), saw \(seen)." }
 }

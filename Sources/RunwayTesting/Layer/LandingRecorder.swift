@@ -46,7 +46,7 @@ public final class LandingRecorder: APIManagerDelegate {
     /// - Parameters:
     ///   - count: The number of landings to wait for.
     ///   - limit: The maximum wait, in real time. The default is 60 s.
-    /// - Throws: ``WaitTimedOut``, and `CancellationError` if the task is cancelled.
+    /// - Throws: An error after `limit`, and `CancellationError` if the task is cancelled.
     @discardableResult
     public func landings(count: Int, within limit: Duration = .seconds(60)) async throws -> [Landing] {
         try await self.count.wait(atLeast: count, within: limit, subject: "landings")

@@ -37,7 +37,7 @@ public final class RecordCollector: EventSink {
     /// - Parameters:
     ///   - count: The number of records to wait for.
     ///   - limit: The maximum wait, in real time. The default is 60 s.
-    /// - Throws: ``WaitTimedOut``, and `CancellationError` if the task is cancelled.
+    /// - Throws: An error after `limit`, and `CancellationError` if the task is cancelled.
     public func records(count: Int, within limit: Duration = .seconds(60)) async throws -> [FlightRecord] {
         try await self.count.wait(atLeast: count, within: limit, subject: "records")
         return records

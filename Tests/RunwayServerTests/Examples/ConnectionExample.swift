@@ -4,7 +4,7 @@ import HummingbirdHTTP2
 import NIOSSL
 import RunwayServer
 
-// The examples in the doc comments of ConnectionLimits, LimitedChannel, BodyCollector, HostRules and GuardedRouter, and on the page of slow
+// The examples in the doc comments of ConnectionLimits, BodyCollector, HostRules and GuardedRouter, and on the page of slow
 // clients, line by line. They are compiled and not run.
 
 private func makeLimitedApplication(_ router: Router<BasicRequestContext>) -> some ApplicationProtocol {
@@ -17,9 +17,8 @@ private func makeBuilder(_ limits: ConnectionLimits, _ tls: TLSConfiguration) ->
     let builder = HTTPServerBuilder { responder in
         let configuration = HTTP2ChannelConfiguration(
             idleTimeout: limits.idleTime, streamConfiguration: limits.requests)
-        return LimitedChannel(
-            base: try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: configuration, responder: responder),
-            limits: limits)
+        return try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: configuration, responder: responder)
+            .limited(by: limits)
     }
     return builder
 }

@@ -82,7 +82,7 @@ struct ScriptedOriginTLSTests {
 
     @Test func wrongCertificateBytesAreRefusedByAnError() {
         #expect(throws: (any Error).self) {
-            try OriginTLS(certificateChainPEM: Array("not PEM".utf8), privateKeyPEM: [])
+            try TLSConfiguration.makeOriginConfiguration(certificateChainPEM: Array("not PEM".utf8), privateKeyPEM: [])
         }
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import NIOSSL
 import RunwayTestServer
 import SwiftASN1
 import X509
@@ -32,9 +33,10 @@ struct TestCertificate {
         self.privateKeyPEM = key.pemRepresentation
     }
 
-    var tls: OriginTLS {
+    var tls: TLSConfiguration {
         get throws {
-            try OriginTLS(certificateChainPEM: Array(certificatePEM.utf8), privateKeyPEM: Array(privateKeyPEM.utf8))
+            try .makeOriginConfiguration(
+                certificateChainPEM: Array(certificatePEM.utf8), privateKeyPEM: Array(privateKeyPEM.utf8))
         }
     }
 }

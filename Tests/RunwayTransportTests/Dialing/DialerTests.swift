@@ -154,7 +154,7 @@ private final class TalkativeServer: Sendable {
     init(_ certificate: TestCertificate, byteCount: Int) async throws {
         let (written, loops) = (Flag(), MultiThreadedEventLoopGroup.singleton)
         self.written = written
-        let context = try NIOSSLContext(configuration: certificate.tls.configuration)
+        let context = try NIOSSLContext(configuration: certificate.tls)
         channel = try await ServerBootstrap(group: loops)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

@@ -84,7 +84,7 @@ struct DoubleResponseTests {
     @Test(arguments: Arrival.all)
     func waiterNeverReceivesBytesBehindAResponse(_ arrival: Arrival) async throws {
         let test = try TestDialer(resolved: ["127.0.0.1"])
-        let tls = arrival.scheme == "https" ? try NIOSSLContext(configuration: test.certificate.tls.configuration) : nil
+        let tls = arrival.scheme == "https" ? try NIOSSLContext(configuration: test.certificate.tls) : nil
         let server = try await DoubleResponseServer(tls)
         let transport = NIOTransport(
             configuration: TransportConfiguration(connectTimeout: .seconds(300), maximumConnectionsPerOrigin: 1),

@@ -22,7 +22,7 @@ struct UnreadInputTests {
     @Test(arguments: ["http", "https"], [HTTPRequest.Method.get, .post])
     func responseBeforeARequestIsNotItsOwn(scheme: String, method: HTTPRequest.Method) async throws {
         let test = try TestDialer(resolved: ["127.0.0.1"])
-        let tls = scheme == "https" ? try NIOSSLContext(configuration: test.certificate.tls.configuration) : nil
+        let tls = scheme == "https" ? try NIOSSLContext(configuration: test.certificate.tls) : nil
         let server = try await DoubleResponseServer(tls)
         let transport = NIOTransport(
             configuration: TransportConfiguration(connectTimeout: .seconds(300), maximumConnectionsPerOrigin: 1),

@@ -50,7 +50,7 @@ private final class HastyServer: Sendable {
     var connectionCount: Int { counter.value.withLock { $0 } }
 
     init(_ certificate: TestCertificate, hastyConnections: Int) async throws {
-        var tls = try certificate.tls.configuration
+        var tls = try certificate.tls
         tls.maximumTLSVersion = .tlsv12
         let context = try NIOSSLContext(configuration: tls)
         let counter = Counter()

@@ -120,7 +120,7 @@ struct RootsAsNeededTests {
     @Test func certificateWithAnotherNameIsRefusedAtOnce() async throws {
         let root = try TestAuthority(dialHost)
         let server = try root.server(names: [.dnsName("other.test")])
-        let tls = try OriginTLS(
+        let tls = try TLSConfiguration.makeOriginConfiguration(
             certificateChainPEM: Array(server.chainPEM.utf8), privateKeyPEM: Array(server.keyPEM.utf8))
         try await withPreparation(folder: root.pem, all: root.pem) { test, allCount in
             try await withScriptedOrigin(tls: tls) { origin in

@@ -13,19 +13,10 @@ import SwiftASN1
 ///
 /// This package does not contain Apple's root certificate: pass the certificate that Apple publishes.
 public struct AppAttestation: DeviceAttestation {
-    /// The attestation service that issued a key.
-    public struct Environment: Sendable, Hashable {
-        let identifier: [UInt8]
-        /// The service for apps from the App Store and TestFlight.
-        public static let production = Environment(
-            identifier: Array("appattest".utf8) + [UInt8](repeating: 0, count: 7))
-        /// The service for apps in development.
-        public static let development = Environment(identifier: Array("appattestdevelop".utf8))
-    }
-
     private let appHash: [UInt8]
     private let roots: [Certificate]
-    private let environment: Environment
+    /// Identifies the attestation service that issues keys.
+    private let environment: [UInt8]
     private let devices: any AttestedDeviceStore
     /// Used to verify assertions of unknown devices, so that the response time does not reveal whether a device is
     /// known.
@@ -37,16 +28,19 @@ public struct AppAttestation: DeviceAttestation {
     /// - Parameters:
     ///   - appID: The identifier of the app: the team identifier, a full stop, and the bundle identifier.
     ///   - roots: The root certificates in PEM.
-    ///   - environment: The attestation service. The default is the production service.
-    ///   - devices: Stores attested devices. The default stores them in memory, for one server.
+    ///   - isInDevelopment: Whether keys come from the attestation service for apps in development. The default is the
+    ///     service for apps from the App Store and TestFlight.
+    ///   - devices: Stores attested devices. The default, `nil`, stores at most 100,000 in memory, for one server.
     /// - Throws: The error of swift-certificates if a certificate is malformed.
     public init(
-        appID: String, roots: [String], environment: Environment = .production,
-        devices: any AttestedDeviceStore = InMemoryAttestedDevices()
+        appID: String, roots: [String], isInDevelopment: Bool = false, devices: (any AttestedDeviceStore)? = nil
     ) throws {
         appHash = Array(SHA256.hash(data: Array(appID.utf8)))
         self.roots = try roots.map { try Certificate(pemEncoded: $0) }
-        (self.environment, self.devices) = (environment, devices)
+        environment =
+            isInDevelopment
+            ? Array("appattestdevelop".utf8) : Array("appattest".utf8) + [UInt8](repeating: 0, count: 7)
+        self.devices = devices ?? InMemoryAttestedDevices()
     }
 
     /// Verifies an attestation or an assertion.
@@ -70,7 +64,7 @@ public struct AppAttestation: DeviceAttestation {
         guard value["fmt"] == .text("apple-appattest"), let chain = value["attStmt"]?["x5c"]?.byteStrings,
             let bytes = value["authData"]?.byteString, let data = AuthenticatorData(bytes, hasKey: true),
             let attested = data.attested, data.appHash == appHash, data.counter == 0,
-            attested.environment == environment.identifier
+            attested.environment == environment
         else { throw EnrolmentRefusal.attestation }
         let leaf = try await verifiedLeaf(of: chain, at: now)
         let nonce = Array(SHA256.hash(data: bytes + statementHash))

@@ -30,20 +30,20 @@ public protocol AttestedDeviceStore: Sendable {
 }
 
 /// Stores attested devices in memory, for one server.
-public final class InMemoryAttestedDevices: AttestedDeviceStore {
+package final class InMemoryAttestedDevices: AttestedDeviceStore {
     /// Guards the devices.
     private let devices = Mutex<[ExactText: AttestedDevice]>([:])
     private let maximumDevices: Int
 
     /// - Parameter maximumDevices: The maximum number of stored devices; further ones are refused. The default is
     ///   100,000.
-    public init(maximumDevices: Int = 100_000) { self.maximumDevices = maximumDevices }
+    package init(maximumDevices: Int = 100_000) { self.maximumDevices = maximumDevices }
 
     /// Returns the device with a key identifier, or `nil` if the store has no such device.
-    public func device(_ id: String) -> AttestedDevice? { devices.withLock { $0[ExactText(id)] } }
+    package func device(_ id: String) -> AttestedDevice? { devices.withLock { $0[ExactText(id)] } }
 
     /// Adds a device, unless its identifier is already stored or the store is full.
-    public func insert(_ device: AttestedDevice) -> Bool {
+    package func insert(_ device: AttestedDevice) -> Bool {
         devices.withLock { devices in
             guard devices[ExactText(device.id)] == nil, devices.count < maximumDevices else { return false }
             devices[ExactText(device.id)] = device
@@ -52,7 +52,7 @@ public final class InMemoryAttestedDevices: AttestedDeviceStore {
     }
 
     /// Sets the counter of a device if `counter` is greater than its current value.
-    public func raise(_ id: String, to counter: UInt32) -> Bool {
+    package func raise(_ id: String, to counter: UInt32) -> Bool {
         devices.withLock { devices in
             guard let present = devices[ExactText(id)], counter > present.counter else { return false }
             devices[ExactText(id)]?.counter = counter

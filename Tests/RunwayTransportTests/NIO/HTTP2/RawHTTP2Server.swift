@@ -75,7 +75,7 @@ final class RawHTTP2Server: Sendable {
         _ body: (RawHTTP2Server) async throws -> Void
     ) async throws {
         let certificate = try TestCertificate()
-        var tls = try certificate.tls.configuration
+        var tls = try certificate.tls
         tls.applicationProtocols = versions
         let context = try NIOSSLContext(configuration: tls)
         let holder = Holder()
