@@ -132,6 +132,10 @@ package struct Outgoing: Hashable, Sendable {
     /// The reason why a void is sent instead of the operations; `nil` if there is none (rules 3 and 19).
     package var withdrawal: Refusal?
 
+    package init(sequence: Int64, packet: Int64, transaction: Transaction) {
+        (self.sequence, self.packet, self.transaction) = (sequence, packet, transaction)
+    }
+
     package enum Status: Hashable, Sendable {
         /// The server has not sent a verdict.
         case waiting

@@ -34,6 +34,7 @@ package enum Verdict: Hashable, Sendable {
 package struct Refusal: Hashable, Sendable {
     package let name: String
 
+    /// - Parameter name: At most 255 bytes. A hook of the server may have reasons of its own.
     package init(name: String) { self.name = name }
 
     /// The transaction updates a row, or a life of a row, that the server never had.

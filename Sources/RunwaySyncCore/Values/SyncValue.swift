@@ -2,7 +2,7 @@
 ///
 /// A column that an operation does not name is absent, which is not the same as ``null``. Dates, calendar days and
 /// UUIDs are text or bytes, as their table stores them.
-public enum SyncValue: Hashable, Sendable {
+public enum SyncValue: Sendable {
     /// NULL in the database.
     case null
     /// A whole number.
@@ -42,7 +42,7 @@ public enum SyncValue: Hashable, Sendable {
         case (.integer(let left), .real(let right)): return right.isNaN ? nil : Self.order(left, right)
         case (.real(let left), .integer(let right)): return left.isNaN ? nil : -Self.order(right, left)
         case (.text(let left), .text(let right)):
-            return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : left == right ? 0 : 1
+            return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : Self.isEqual(left, right) ? 0 : 1
         case (.bytes(let left), .bytes(let right)):
             return left.lexicographicallyPrecedes(right) ? -1 : left == right ? 0 : 1
         default: return nil
@@ -56,5 +56,34 @@ public enum SyncValue: Hashable, Sendable {
         let whole = Int64(right)
         if left != whole { return left < whole ? -1 : 1 }
         return Double(whole) < right ? -1 : Double(whole) > right ? 1 : 0
+    }
+}
+
+extension SyncValue: Hashable {
+    /// Compares texts by their bytes, as databases do: a user who composes an accent anew has changed the text.
+    public static func == (left: SyncValue, right: SyncValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let left), .integer(let right)): left == right
+        case (.real(let left), .real(let right)): left == right
+        case (.text(let left), .text(let right)): isEqual(left, right)
+        case (.bytes(let left), .bytes(let right)): left == right
+        default: false
+        }
+    }
+
+    private static func isEqual(_ left: String, _ right: String) -> Bool {
+        left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: break
+        case .integer(let number): hasher.combine(number)
+        case .real(let number): hasher.combine(number)
+        // Equal bytes are equal texts, and have equal hashes.
+        case .text(let text): hasher.combine(text)
+        case .bytes(let bytes): hasher.combine(bytes)
+        }
     }
 }

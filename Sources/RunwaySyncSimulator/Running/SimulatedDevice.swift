@@ -31,7 +31,8 @@ struct SimulatedDevice {
     }
 
     /// Ends the process, and begins another.
-    mutating func restart() {
+    mutating func restart() throws {
+        try file.store.reload()
         let limit = process.packetLimit
         process = SyncDevice(SimulatedEvent.policies)
         process.packetLimit = limit

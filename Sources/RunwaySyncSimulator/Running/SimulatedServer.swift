@@ -114,9 +114,10 @@ struct SimulatedServer {
     /// Restores the backup.
     ///
     /// - Parameter epoch: The new epoch; `nil` if nobody announces the restore.
-    mutating func restore(announcing epoch: Identifier?) -> Bool {
+    mutating func restore(announcing epoch: Identifier?) throws -> Bool {
         guard let backup else { return false }
         (store, reference) = backup
+        try store.reload()
         pushed = []
         if let epoch, store.bug != .oldHistory {
             store.history.begin(epoch)

@@ -9,13 +9,13 @@ extension Simulation {
         case .batch(let index, let table, let below): try updateAll(table: table, below: below, on: index)
         case .pass(let milliseconds): try pass(milliseconds)
         case .link(let index, let link): devices[index].link = link
-        case .crash(let index, .now): devices[index].restart()
+        case .crash(let index, .now): try devices[index].restart()
         case .crash(let index, let point): devices[index].crash = point
         case .save(let index): devices[index].saved = devices[index].file
         case .restore(let index):
             guard let saved = devices[index].saved else { return }
             devices[index].file = saved
-            devices[index].restart()
+            try devices[index].restart()
             hasCopies = true
             for index in devices.indices { devices[index].screen.isOff = true }
         case .clone(let index, let isNoticed):
@@ -28,7 +28,7 @@ extension Simulation {
         case .clock(let index, let offset): devices[index].offset = offset
         case .backUp: server.backUp()
         case .restoreServer(let isAnnounced):
-            guard server.restore(announcing: isAnnounced ? newIdentifier() : nil) else { return }
+            guard try server.restore(announcing: isAnnounced ? newIdentifier() : nil) else { return }
             places.insert(isAnnounced ? .announcedRestore : .restore)
             for index in devices.indices { devices[index].screen.isOff = true }
         case .trim: server.trim()

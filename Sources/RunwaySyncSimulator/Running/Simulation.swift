@@ -148,10 +148,10 @@ package struct Simulation {
         switch device.crash {
         case .beforeCommit:
             places.insert(.crashBeforeCommit)
-            return devices[index].restart()
+            return try devices[index].restart()
         case .afterCommit:
             places.insert(.crashAfterCommit)
-            device.restart()
+            try device.restart()
             devices[index] = device
         case .now, nil:
             devices[index] = device
@@ -179,6 +179,7 @@ package struct Simulation {
                     .response(index, response, exchange: exchange, incarnation: incarnation), after: 20)
             }
         }
+        request = try SyncRequest(request.wire)
         for delay in delays(of: devices[index].link, isUp: true) {
             schedule(.request(index, request, exchange: exchange, incarnation: incarnation), after: delay)
         }
@@ -186,7 +187,7 @@ package struct Simulation {
 
     private mutating func serve(_ request: SyncRequest, of index: Int, exchange: Int64, incarnation: Int) throws {
         let former = server.store.history.head.number
-        let response = try server.handle(request, at: now, places: &places)
+        let response = try SyncResponse(server.handle(request, at: now, places: &places).wire, to: request)
         trace.add(now, index)
         trace.add(server.store.history.head.number, -1)
         for delay in delays(of: devices[index].link, isUp: false) {

@@ -8,6 +8,12 @@ package protocol SimulatedFile: DeviceStore {
     ///
     /// - Throws: ``TransactionTooLarge``.
     mutating func write(_ values: [(key: RowKey, values: Columns<SyncValue>?)], at milliseconds: Int64) throws
+    /// Reads all that is stored, as a process does when it begins. Does nothing by default.
+    mutating func reload() throws
+}
+
+extension SimulatedFile {
+    package mutating func reload() {}
 }
 
 /// A device's tables in memory, with what SQLite's triggers do: each write of the app captures the row before it.
@@ -41,6 +47,14 @@ package struct MemoryDeviceStore: SimulatedFile {
             if let values { shownRows[key, default: [:]].merge(values) } else { shownRows[key] = nil }
         }
         if bug != .captureAfterCommit { changes.append(captured) }
+    }
+
+    /// Reads all that is stored in the coding of the stores.
+    package mutating func reload() throws {
+        state = try DeviceState(encoded: state.encoded())
+        transactions = try transactions.map { try Outgoing(encoded: $0.encoded()) }
+        rows = try rows.mapValues { try Row(encoded: $0.encoded()) }
+        stagedRows = try stagedRows.mapValues { try Row(encoded: $0.encoded()) }
     }
 
     package mutating func setState(_ state: DeviceState) { self.state = state }

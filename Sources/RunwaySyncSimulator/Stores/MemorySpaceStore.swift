@@ -15,6 +15,16 @@ package struct MemorySpaceStore: SpaceStore, SpaceTables {
         self.bug = bug
     }
 
+    /// Reads all that is stored in the coding of the stores.
+    mutating func reload() throws {
+        history = try History(encoded: history.encoded())
+        rows = try rows.mapValues { try Row(encoded: $0.encoded()) }
+        devices = try devices.mapValues { try DeviceRecord(encoded: $0.encoded()) }
+        verdicts = try verdicts.mapValues { try Verdict(encoded: $0.encoded()) }
+        entries = try entries.mapValues { try LogEntry(encoded: $0.encoded()) }
+        waiting = try waiting.mapValues { try $0.map { try WaitingOperation(encoded: $0.encoded()) } }
+    }
+
     package mutating func setHistory(_ history: History) { self.history = history }
     package func device(_ id: Identifier) -> DeviceRecord? { devices[id] }
     package mutating func setDevice(_ id: Identifier, _ record: DeviceRecord) { devices[id] = record }
