@@ -18,10 +18,14 @@ struct SimulatedServer {
     private(set) var states: [UInt64: [RowKey: Row]] = [0: [:]]
     /// The packets that came.
     private var pushed: Set<Packet> = []
+    /// The database that handles the same requests; `nil` if the run has none.
+    private let twin: (any SpaceTwin)?
 
-    init(epoch: Identifier, bug: PlantedBug?) {
+    init(epoch: Identifier, bug: PlantedBug?, twin: (any SpaceTwin)? = nil) throws {
         store = MemorySpaceStore(epoch: epoch, bug: bug)
         reference = Reference(epoch: epoch)
+        self.twin = twin
+        try twin?.save { $0.history = store.history }
     }
 
     /// Handles a request, and passes the transactions that are new to the reference.
@@ -42,6 +46,7 @@ struct SimulatedServer {
         let clock = store.bug == .believesClocks ? now + 864_000_000 : now
         let former = store
         let response = try core.handle(request, at: clock, over: &store).response
+        try twin?.handle(request, by: core, at: clock, expecting: response)
         if let tag = store.entry(store.history.head.number)?.tag { states[tag] = store.rows }
         if case .push(let packet) = request, case .verdicts(let verdicts, _) = response {
             note(packet, verdicts, former: former, at: now, places: &places)
@@ -109,7 +114,10 @@ struct SimulatedServer {
         return .pull(PullRequest(device: pull.device, cursor: cursor, offset: pull.offset))
     }
 
-    mutating func backUp() { backup = (store, reference) }
+    mutating func backUp() throws {
+        backup = (store, reference)
+        try twin?.backUp()
+    }
 
     /// Restores the backup.
     ///
@@ -118,15 +126,24 @@ struct SimulatedServer {
         guard let backup else { return false }
         (store, reference) = backup
         try store.reload()
+        try twin?.restore()
         pushed = []
         if let epoch, store.bug != .oldHistory {
             store.history.begin(epoch)
             reference.begin(epoch)
+            try twin?.save { $0.history = store.history }
         }
         return true
     }
 
-    mutating func trim() { store.trim(to: (store.history.head.number + store.history.horizon.number) / 2) }
+    mutating func trim() throws {
+        store.trim(to: (store.history.head.number + store.history.horizon.number) / 2)
+        try twin?.save { $0.history = store.history }
+        try twin?.removeEntries(through: store.history.horizon.number)
+    }
+
+    /// Compares the database with the store in memory.
+    func compareTwin() throws { try twin?.compare(with: store) }
 
     mutating func permit(_ device: Identifier, table: String, _ isAllowed: Bool) {
         let right = Right(device: device, table: table)
@@ -135,7 +152,10 @@ struct SimulatedServer {
 
     mutating func poison(_ value: SyncValue) { poison.insert(value) }
 
-    mutating func revoke(_ device: Identifier) { store.close(device) }
+    mutating func revoke(_ device: Identifier) throws {
+        store.close(device)
+        try twin?.save { $0.devices[device] = store.device(device) }
+    }
 }
 
 extension Operation.Action {

@@ -26,12 +26,12 @@ extension Simulation {
             for index in devices.indices { devices[index].screen.isOff = true }
             if isNoticed { try handle(.wasCopied, on: devices.count - 1) }
         case .clock(let index, let offset): devices[index].offset = offset
-        case .backUp: server.backUp()
+        case .backUp: try server.backUp()
         case .restoreServer(let isAnnounced):
             guard try server.restore(announcing: isAnnounced ? newIdentifier() : nil) else { return }
             places.insert(isAnnounced ? .announcedRestore : .restore)
             for index in devices.indices { devices[index].screen.isOff = true }
-        case .trim: server.trim()
+        case .trim: try server.trim()
         case .limit(let page, let packet):
             server.core.pageLimit = page
             for index in devices.indices { devices[index].process.packetLimit = packet }

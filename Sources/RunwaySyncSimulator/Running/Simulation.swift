@@ -42,11 +42,12 @@ package struct Simulation {
 
     private init(
         seed: UInt64, devices count: Int, bug: PlantedBug?, narrate: ((String) -> Void)?,
-        makeFile: (Identifier) throws -> any SimulatedFile
-    ) rethrows {
+        makeFile: (Identifier) throws -> any SimulatedFile, twin: (any SpaceTwin)?
+    ) throws {
         random = SeededRandom(seed: seed)
         (self.bug, self.narrate) = (bug, narrate)
-        server = SimulatedServer(epoch: Identifier(high: random.next(), low: random.next()), bug: bug)
+        server = try SimulatedServer(
+            epoch: Identifier(high: random.next(), low: random.next()), bug: bug, twin: twin)
         for _ in 0..<count { try add(.init(store: makeFile(newIdentifier()))) }
     }
 
@@ -57,13 +58,16 @@ package struct Simulation {
     ///   - bug: A mistake to plant. The default is none.
     ///   - narrate: Receives a line for each event and each message. The default is none.
     ///   - makeFile: Makes the file of a new device. The default has its tables in memory.
+    ///   - twin: A database that handles the same requests as the server's store in memory. The default is none.
+    /// - Throws: ``StoreDifference`` if the database does not agree.
     package static func run(
         seed: UInt64, _ events: [SimulatedEvent], devices: Int = 3, bug: PlantedBug? = nil,
-        narrate: ((String) -> Void)? = nil, makeFile: ((Identifier) throws -> any SimulatedFile)? = nil
+        narrate: ((String) -> Void)? = nil, makeFile: ((Identifier) throws -> any SimulatedFile)? = nil,
+        twin: (any SpaceTwin)? = nil
     ) throws -> Outcome {
         var run = try Simulation(
             seed: seed, devices: devices, bug: bug, narrate: narrate,
-            makeFile: makeFile ?? { MemoryDeviceStore(device: $0, bug: bug) })
+            makeFile: makeFile ?? { MemoryDeviceStore(device: $0, bug: bug) }, twin: twin)
         for event in events where run.failure == nil {
             try run.perform(event)
             run.trace.add(run.now, run.devices.count)
@@ -71,6 +75,7 @@ package struct Simulation {
         if run.failure == nil { try run.endFaults() }
         if run.failure == nil { try run.pass(settlingTime) }
         if run.failure == nil { run.failure = try run.difference() }
+        if run.failure == nil { try run.server.compareTwin() }
         return Outcome(
             failure: run.failure, stepCount: run.stepCount, trace: run.trace.hash, places: run.places,
             transactionCount: run.server.reference.head)
