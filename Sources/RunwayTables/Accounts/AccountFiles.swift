@@ -53,6 +53,8 @@ public struct AccountFiles: Sendable {
                 try SealedFile.open(file, in: folder, with: sealings, isCancelled)
             }
         }
+        var options = options
+        options.account = home.lastPathComponent
         return try await RecordStore.open(
             at: url, tables: tables, migrations: migrations, options: options)
     }

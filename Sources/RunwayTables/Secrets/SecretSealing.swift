@@ -4,17 +4,18 @@ import RunwayStorage
 
 /// Seals and opens the values of secret columns, with the keys of the app.
 ///
-/// A value is sealed for its table, its column and the primary key of its row, so that it can't be opened in another
-/// place.
+/// A value is sealed for its account, its table, its column and the primary key of its row, so that it can't be opened
+/// in another place.
 public struct SecretSealing: Sendable {
     /// Seals new values, and opens values; `nil` if the store has no sealing.
     let current: (any PayloadSealing)?
     /// The sealings that open values from before a rotation.
     let former: [any PayloadSealing]
+    /// The folder's name of the account in ``AccountFiles``; empty without one.
+    let account: String
 
-    init(current: (any PayloadSealing)?, former: [any PayloadSealing]) {
-        self.current = current
-        self.former = former
+    init(current: (any PayloadSealing)?, former: [any PayloadSealing], account: String = "") {
+        (self.current, self.former, self.account) = (current, former, account)
     }
 
     /// Seals the secrets of a row.
@@ -61,7 +62,7 @@ public struct SecretSealing: Sendable {
         var changed = row
         for (position, column) in layout.columns.enumerated() where column.isSecret {
             guard let value = row.slots[position].stored, !value.isNull else { continue }
-            var context = Array("\(layout.name)\0\(column.name)\0".utf8)
+            var context = Array("\(account)\0\(layout.name)\0\(column.name)\0".utf8)
             for part in try row.key() {
                 let bytes = part.storedBytes
                 withUnsafeBytes(of: UInt32(bytes.count).littleEndian) { context += $0 }

@@ -28,6 +28,8 @@ extension RecordStore {
         public var reportProgress: @Sendable (MigrationProgress) -> Void = { _ in }
         /// Receives the error of each write that was interrupted, and will be repeated. The default does nothing.
         public var reportInterruption: @Sendable (TableError) -> Void = { _ in }
+        /// The folder's name of the account in ``AccountFiles``, for which secrets are sealed; empty without one.
+        var account = ""
         /// Chooses what happens to a file that can't be opened. The default, ``Recovery/fail``, leaves it as it is.
         public var recover: @Sendable (TableError) async -> Recovery = { _ in .fail }
 

@@ -45,7 +45,8 @@ public final class RecordStore: Sendable {
         options = opener.options
         follower = opener.follower
         files = opener.files
-        secrets = SecretSealing(current: options.sealing, former: options.formerSealings)
+        secrets = SecretSealing(
+            current: options.sealing, former: options.formerSealings, account: options.account)
         suspension = options.isShared ? Suspension() : nil
         otherProcesses = options.isShared ? OtherProcesses(of: url, queue) : nil
     }
