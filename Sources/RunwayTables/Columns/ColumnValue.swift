@@ -157,8 +157,8 @@ extension ColumnValue where Self: Codable & FixedWidthInteger & DatabaseValueCon
 extension ColumnValue where Self: Codable & BinaryFloatingPoint & DatabaseValueConvertible {
     /// Floating-point numbers are REAL.
     public static var columnType: Database.ColumnType { .real }
-    /// The value; `nil` for NaN, for which SQLite would store NULL.
-    public var storedValue: DatabaseValue? { isNaN ? nil : databaseValue }
+    /// The value; `nil` for NaN, for which SQLite would store NULL. -0 is stored as 0, as SQLite does.
+    public var storedValue: DatabaseValue? { isNaN ? nil : (self + 0).databaseValue }
     /// Returns the value; `nil` if it is of another type.
     public static func value(of stored: DatabaseValue) -> Self? { fromDatabaseValue(stored) }
 }

@@ -133,6 +133,15 @@ extension TableWriter {
         _ = try row.checked(positions)
         try files.check(row, in: database)
         try layout.validate(row, .update)
+        var row = row
+        if layout.hasSecrets {
+            // They are sealed for the key that the file has. In a table of another library, SQLite may find a row by a
+            // key in another case.
+            let keyPositions = Array(0..<layout.keyCount)
+            let sql = layout.selectSQL(keyPositions) + " WHERE \(layout.keyCondition)"
+            guard let stored = try sealedRows(layout, keyPositions, sql, key).first else { return false }
+            row.merge(stored, overriding: true)
+        }
         try execute(layout.updateSQL(positions), try sealed(row, positions) + key)
         return database.changesCount > 0
     }

@@ -10,6 +10,12 @@ private enum Hints: RunwayTables.TableDefinition {
     static let columns = TableColumns<Self>(id, text)
 }
 
+private enum Measurements: RunwayTables.TableDefinition {
+    static let name = "measurement"
+    static let id = Column<Double>("id"), text = Column<Secret<String>>("text")
+    static let columns = TableColumns<Self>(id, text)
+}
+
 struct SecretTests {
     private let folder = ScratchFolder()
 
@@ -44,6 +50,43 @@ struct SecretTests {
             try $0.database.execute(sql: "UPDATE note SET text = (SELECT text FROM note WHERE id = '2')")
         }
         #expect(await kind { _ = try await store.read { try $0.fetch(Notes.self) } } == .keyUnavailable)
+    }
+
+    @Test func sealedValuesOpenOnlyInTheirAccount() async throws {
+        let (accounts, note) = (AccountFiles(in: folder.url), note("1", "ada's", nil))
+        var options = RecordStore.Options()
+        options.sealing = KeyedSealing()
+        let ada = try await accounts.open("ada", tables: [Notes.self], options: options)
+        try await ada.write { try $0.save(note) }
+        #expect(try await ada.read { try $0.fetchFirst(Notes.self) } == note)
+        try await accounts.open("bob", tables: [Notes.self], options: options).close()
+        try await ada.close()
+        try FileManager.default.removeItem(at: accounts.url(of: "bob"))
+        try FileManager.default.copyItem(at: accounts.url(of: "ada"), to: accounts.url(of: "bob"))
+        let bob = try await accounts.open("bob", tables: [Notes.self], options: options)
+        #expect(await kind { _ = try await bob.read { try $0.fetch(Notes.self) } } == .keyUnavailable)
+    }
+
+    @Test func equalKeysOpenTheSameSecret() async throws {
+        let store = try await folder.open([Measurements.self]) { $0.sealing = KeyedSealing() }
+        var row = Values<Measurements>()
+        row[Measurements.id] = -0.0
+        for text in ["inserted", "updated"] {
+            row[Measurements.text] = Secret(text)
+            let values = row
+            try await store.write { try $0.save(values) }
+            #expect(try await store.read { try $0.fetch(Measurements.self) } == [values])
+            row[Measurements.id] = text == "inserted" ? 0 : -0.0
+        }
+    }
+
+    @Test func aKeyInAnotherCaseOpensItsSecret() async throws {
+        try folder.sql("CREATE TABLE note (id TEXT COLLATE NOCASE PRIMARY KEY, text BLOB, rank BLOB)")
+        let store = try await folder.open([Notes.self]) { ($0.sealing, $0.adopting) = (KeyedSealing(), .init()) }
+        let notes = [note("a", "inserted", 1), note("A", "updated", 2)]
+        try await store.write { file in for note in notes { try file.save(note) } }
+        let row = try #require(try await store.read { try $0.fetchFirst(Notes.self) })
+        #expect(row[Notes.id] == "a" && row[Notes.text]?.value == "updated" && row[Notes.rank]?.value == 2)
     }
 
     @Test func aRotatedKeyReadsBothAndReseals() async throws {
