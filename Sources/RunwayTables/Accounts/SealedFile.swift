@@ -88,7 +88,7 @@ enum SealedFile {
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: partial.path)
             let (input, output) = (try FileHandle(forReadingFrom: source), try FileHandle(forWritingTo: partial))
             try copy(input, output)
-            try output.synchronize()
+            try FileFolder.sync(output)
             try output.close()
         } catch {
             try? FileManager.default.removeItem(at: partial)
@@ -96,7 +96,7 @@ enum SealedFile {
         }
         guard rename(partial.path, target.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         // The new name is on the drive before the other one is gone.
-        try? FileHandle(forReadingFrom: target.deletingLastPathComponent()).synchronize()
+        try FileFolder.sync(FileFolder.open(target.deletingLastPathComponent().path, O_RDONLY))
         try FileManager.default.removeItem(at: source)
     }
 }

@@ -217,7 +217,7 @@ final class FileFolder: Sendable {
         return values?.isRegularFile == true ? values?.fileSize : nil
     }
 
-    private static func sync(_ handle: FileHandle) throws {
+    static func sync(_ handle: FileHandle) throws {
         #if canImport(Darwin)
             // On Apple's systems, `fsync` leaves the bytes in the drive's own cache.
             if fcntl(handle.fileDescriptor, F_FULLFSYNC) == 0 { return }
