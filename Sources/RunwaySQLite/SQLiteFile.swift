@@ -27,17 +27,21 @@ package enum SQLiteFile {
     ///     default is `false`.
     ///   - busyTimeout: The seconds to wait for locks of other processes. The default, `nil`, does not wait.
     ///   - observesSuspension: Whether a suspension of the app interrupts transactions (GRDB). The default is `false`.
+    ///   - inspect: Reads an existing file, and throws an error for one that must not change. The default accepts all.
     ///   - prepare: Prepares the connection.
-    /// - Throws: A `DatabaseError`, or a Foundation error if the file can't be created.
+    /// - Throws: A `DatabaseError`, the error of `inspect`, or a Foundation error if the file can't be created.
     package static func open(
         at url: URL, waitsForDrive: Bool, overwritesRemovedBytes: Bool = false, busyTimeout: TimeInterval? = nil,
-        observesSuspension: Bool = false,
+        observesSuspension: Bool = false, inspect: @escaping @Sendable (Database) throws -> Void = { _ in },
         prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) throws -> DatabaseQueue {
         var configuration = Configuration()
         if let busyTimeout { configuration.busyMode = .timeout(busyTimeout) }
         configuration.observesSuspensionNotifications = observesSuspension
         configuration.prepareDatabase { database in
+            try inspect(database)
+            // An existing file may belong to another user who lets the user of this process write it.
+            for ending in ["", "-wal", "-shm"] { try? makePrivate(url.path + ending) }
             try useWriteAheadLog(database, busyTimeout: busyTimeout ?? 0)
             // On Apple's systems, `fsync` leaves the bytes in the drive's cache, which may write them out of order. The
             // last two pragmas make SQLite use F_FULLFSYNC there, and have no effect elsewhere.
@@ -53,14 +57,12 @@ package enum SQLiteFile {
         }
         // SQLite treats an empty file as a new database, and creates its other files with the same permissions. An
         // existing file is not opened here, since closing it would release this process's locks on it.
-        let isNew = (try? Data().write(to: url, options: .withoutOverwriting)) != nil
-        do {
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
-        } catch {
-            // An existing file may belong to another user who lets the user of this process write it.
-            if isNew { throw error }
-        }
+        if (try? Data().write(to: url, options: .withoutOverwriting)) != nil { try makePrivate(url.path) }
         return try DatabaseQueue(path: url.path, configuration: configuration)
+    }
+
+    private static func makePrivate(_ path: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
     }
 
     /// Turns a file to write-ahead-log mode. SQLite itself does not wait here for another process that writes: it

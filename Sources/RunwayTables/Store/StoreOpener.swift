@@ -34,6 +34,7 @@ struct StoreOpener: Sendable {
                 at: url, waitsForDrive: options.survivesPowerLoss,
                 overwritesRemovedBytes: layouts.contains(where: \.hasSecrets),
                 busyTimeout: options.lockTimeout / .seconds(1), observesSuspension: options.isShared,
+                inspect: { if mode == .current, try !StepLog.exists(in: $0) { _ = try isNew($0) } },
                 // SQLite then also fires the delete triggers of a row that REPLACE removes.
                 prepare: { try $0.execute(sql: "PRAGMA recursive_triggers = ON") })
             do {
@@ -72,18 +73,10 @@ struct StoreOpener: Sendable {
         // Another process may have created the tables before, and GRDB's schema cache does not notice it.
         database.clearSchemaCache()
         if try StepLog.exists(in: database) { return }
-        let isNew = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+        let isNew = try isNew(database)
         if isNew {
             for layout in layouts { try layout.create(in: database) }
-        } else {
-            guard let adopting = options.adopting else {
-                throw TableError(
-                    .differentSchema, "\(url.lastPathComponent) was made by another library, and is not adopted.")
-            }
-            let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-            guard adopting.userVersions.contains(version) else {
-                throw TableError(.newerSchema, "\(url.lastPathComponent) has the unknown version \(version).")
-            }
+        } else if let adopting = options.adopting {
             try database.execute(sql: adopting.prepare)
         }
         try StepLog.create(in: database)
@@ -91,5 +84,20 @@ struct StoreOpener: Sendable {
         for (index, step) in migrations.steps.enumerated() {
             try StepLog.appendTaken(step, number: index + 1, to: database)
         }
+    }
+    /// Whether a file without steps has no table at all.
+    ///
+    /// - Throws: ``TableError`` if it is the file of another library, and not one that is adopted.
+    private func isNew(_ database: Database) throws -> Bool {
+        if try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0 { return true }
+        guard let adopting = options.adopting else {
+            throw TableError(
+                .differentSchema, "\(url.lastPathComponent) was made by another library, and is not adopted.")
+        }
+        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard adopting.userVersions.contains(version) else {
+            throw TableError(.newerSchema, "\(url.lastPathComponent) has the unknown version \(version).")
+        }
+        return false
     }
 }

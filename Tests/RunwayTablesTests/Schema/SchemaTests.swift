@@ -68,6 +68,19 @@ struct SchemaTests {
         #expect(try FileManager.default.attributesOfItem(atPath: folder.url.path)[.posixPermissions] as? Int == 0o700)
     }
 
+    @Test func aRefusedFileDoesNotChange() async throws {
+        try folder.sql("CREATE TABLE task (id TEXT PRIMARY KEY); INSERT INTO task VALUES ('stays')")
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.file.path)
+        let bytes = try Data(contentsOf: folder.file)
+        #expect(await kind { _ = try await folder.open() } == .differentSchema)
+        let unknown = await kind { _ = try await folder.open { $0.adopting = .init(userVersions: 1...2) } }
+        #expect(unknown == .newerSchema)
+        #expect(try Data(contentsOf: folder.file) == bytes)
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.file.path)[.posixPermissions]
+        #expect(mode as? Int == 0o640)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["records.sqlite"])
+    }
+
     /// What FMDB leaves: no journal of its own, dates in seconds, texts of UUIDs, a version of the app's own.
     @Test func aFileOfFMDBIsAdopted() async throws {
         try folder.sql(
