@@ -137,7 +137,9 @@ struct MigrationTests {
                 return $0 < place ? 0 : 3
             }
         }
-        let error = await #expect(throws: TableError.self) { try await folder.open([FirstPeople.self], Migrations(step)) }
+        let error = await #expect(throws: TableError.self) {
+            try await folder.open([FirstPeople.self], Migrations(step))
+        }
         #expect(error?.kind == .migration && error?.description.contains("left 3 rows unchanged") == true)
         #expect(try steps().isEmpty)
     }
