@@ -27,6 +27,7 @@ public final class SyncService: Sendable {
     private let database: any SyncDatabase
     private let policies: ConflictPolicies
     private let rights: Rights
+    private let logLimits: SyncLogLimits
     private let pokes: SyncPokes?
     private let waits: PredecessorWaits
 
@@ -37,13 +38,16 @@ public final class SyncService: Sendable {
     ///   - hub: Publishes the heads of spaces. The default is none: devices then pull by their timers only.
     ///   - conflicts: The policies of tables by name, as the devices have them. The default is
     ///     ``ConflictPolicy/newestPerColumn`` for all tables.
+    ///   - logLimits: The limits of each log; see ``SyncLogLimits`` for the defaults.
     ///   - clock: Measures the time for which a packet waits for the one before it. The default is the system's clock.
     ///   - rights: Says whether a subject has a right.
     public init(
         store: some SyncStore, hub: EventHub? = nil, conflicts: [String: ConflictPolicy] = [:],
-        clock: some Clock<Duration> = ContinuousClock(), rights: @escaping Rights
+        logLimits: SyncLogLimits = SyncLogLimits(), clock: some Clock<Duration> = ContinuousClock(),
+        rights: @escaping Rights
     ) {
         (database, policies, self.rights) = (store.database, ConflictPolicies(conflicts), rights)
+        self.logLimits = logLimits
         pokes = hub.map { SyncPokes($0) }
         waits = PredecessorWaits(HubClock(clock))
     }
@@ -81,7 +85,7 @@ public final class SyncService: Sendable {
         _ request: SyncRequest, in space: Identifier, as subject: String, _ byteCount: Int
     ) async throws -> SyncResponse {
         guard rights(subject, UUID(space), .read) else { return try await revoke(request.device, in: space, subject) }
-        var exchange = SyncExchange(request, in: space, as: subject, policies, rights)
+        var exchange = SyncExchange(request, in: space, as: subject, policies, rights, logLimits)
         while true {
             do {
                 let exchange = exchange
@@ -114,93 +118,5 @@ public final class SyncService: Sendable {
         return try await database.transaction(.writing, in: space, byteCount: 0) { tables in
             try SyncExchange.revoked(device, subject, &tables, closes: true).response
         } ?? .revoked([])
-    }
-}
-
-/// One request of a device inside a transaction of the store.
-struct SyncExchange: Sendable {
-    /// A hook refused a transaction. The transaction of the store has to be rolled back.
-    struct Refused: Error {
-        let transaction: Identifier
-        let refusal: SyncRefusal
-    }
-
-    struct Result: Sendable {
-        let response: SyncResponse
-        /// The head of the log if it has grown.
-        let head: Int64?
-    }
-
-    private let request: SyncRequest
-    private let space: Identifier
-    private let subject: String
-    private let policies: ConflictPolicies
-    private let rights: SyncService.Rights
-    /// The transactions that a hook refused.
-    var refusals: [Identifier: Refusal] = [:]
-
-    init(
-        _ request: SyncRequest, in space: Identifier, as subject: String, _ policies: ConflictPolicies,
-        _ rights: @escaping SyncService.Rights
-    ) {
-        (self.request, self.space, self.subject) = (request, space, subject)
-        (self.policies, self.rights) = (policies, rights)
-    }
-
-    func run(_ tables: inout any SyncTables) throws -> Result {
-        let device = request.device
-        if let owner = try tables.subject(of: device), owner != subject {
-            return Result(response: .deviceTaken, head: nil)
-        }
-        let space = UUID(space)
-        var server = SpaceServer(policies) { [rights, subject] _, action in
-            SyncAccess(action).map { rights(subject, space, $0) } ?? true
-        }
-        server.refusals = refusals
-        if case .push = request, !rights(subject, space, .read) {
-            // The right was withdrawn while the request waited for the lock.
-            return Result(response: try Self.revoked(device, subject, &tables, closes: true).response, head: nil)
-        }
-        let (response, changes) = try server.handle(request, at: try tables.now, over: &tables)
-        if changes.devices[device] != nil { try tables.setSubject(subject, of: device) }
-        for entry in changes.entries {
-            do { try tables.notifyHook(of: SyncCommit(entry, in: self.space, by: subject)) } catch let refusal
-                as SyncRefusal
-            {
-                throw Refused(transaction: entry.transaction, refusal: refusal)
-            }
-        }
-        return Result(response: response, head: changes.entries.last?.number)
-    }
-
-    /// Returns the response to a device without a right, and whether its id is still open.
-    static func revoked(
-        _ device: Identifier, _ subject: String, _ tables: inout any SyncTables, closes: Bool
-    ) throws -> (response: SyncResponse, isOpen: Bool) {
-        if let owner = try tables.subject(of: device), owner != subject { return (.deviceTaken, false) }
-        var needs = SpaceNeeds()
-        needs.devices = [device]
-        guard var record = try tables.content(for: needs).devices[device] else { return (.revoked([]), false) }
-        let response = SyncResponse.revoked(record.lastPacket)
-        if record.isClosed || !closes { return (response, !record.isClosed) }
-        record.isClosed = true
-        var changes = SpaceContent()
-        changes.devices[device] = record
-        try tables.save(changes)
-        return (response, false)
-    }
-}
-
-extension SyncRequest {
-    fileprivate var access: SyncTransactionAccess {
-        if case .push = self { .writing } else { .reading }
-    }
-
-    fileprivate var device: Identifier {
-        switch self {
-        case .push(let packet): packet.device
-        case .pull(let request): request.device
-        case .snapshot(let request): request.device
-        }
     }
 }

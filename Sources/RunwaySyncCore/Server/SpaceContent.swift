@@ -25,6 +25,8 @@ package struct SpaceNeeds: Hashable, Sendable {
         package let first: Int64
         /// The largest number of entries to load.
         package let limit: Int
+
+        package init(first: Int64, limit: Int) { (self.first, self.limit) = (first, limit) }
     }
 
     /// The rows and tombstones after a key, in the order of their keys.

@@ -86,4 +86,6 @@ extension SpaceNeeds {
 }
 
 /// The error of a space whose log has a gap.
-package struct SpaceDamage: Error {}
+package struct SpaceDamage: Error {
+    package init() {}
+}

@@ -1,0 +1,97 @@
+import Foundation
+import RunwaySyncCore
+
+/// One request of a device inside a transaction of the store.
+struct SyncExchange: Sendable {
+    /// A hook refused a transaction. The transaction of the store has to be rolled back.
+    struct Refused: Error {
+        let transaction: Identifier
+        let refusal: SyncRefusal
+    }
+
+    struct Result: Sendable {
+        let response: SyncResponse
+        /// The head of the log if it has grown.
+        let head: Int64?
+    }
+
+    private let request: SyncRequest
+    private let space: Identifier
+    private let subject: String
+    private let policies: ConflictPolicies
+    private let rights: SyncService.Rights
+    private let logLimits: SyncLogLimits
+    /// The transactions that a hook refused.
+    var refusals: [Identifier: Refusal] = [:]
+
+    init(
+        _ request: SyncRequest, in space: Identifier, as subject: String, _ policies: ConflictPolicies,
+        _ rights: @escaping SyncService.Rights, _ logLimits: SyncLogLimits
+    ) {
+        (self.request, self.space, self.subject) = (request, space, subject)
+        (self.policies, self.rights, self.logLimits) = (policies, rights, logLimits)
+    }
+
+    func run(_ tables: inout any SyncTables) throws -> Result {
+        let device = request.device
+        if let owner = try tables.subject(of: device), owner != subject {
+            return Result(response: .deviceTaken, head: nil)
+        }
+        let space = UUID(space)
+        var server = SpaceServer(policies) { [rights, subject] _, action in
+            SyncAccess(action).map { rights(subject, space, $0) } ?? true
+        }
+        server.refusals = refusals
+        if case .push = request, !rights(subject, space, .read) {
+            // The right was withdrawn while the request waited for the lock.
+            return Result(response: try Self.revoked(device, subject, &tables, closes: true).response, head: nil)
+        }
+        let (response, changes) = try server.handle(request, at: try tables.now, over: &tables)
+        if changes.devices[device] != nil { try tables.setSubject(subject, of: device) }
+        for entry in changes.entries {
+            do { try tables.notifyHook(of: SyncCommit(entry, in: self.space, by: subject)) } catch let refusal
+                as SyncRefusal
+            {
+                throw Refused(transaction: entry.transaction, refusal: refusal)
+            }
+        }
+        guard let first = changes.entries.first, let last = changes.entries.last else {
+            return Result(response: response, head: nil)
+        }
+        if (first.number - 1) / SyncLogLimits.interval < last.number / SyncLogLimits.interval {
+            _ = try tables.trim(logLimits)
+        }
+        return Result(response: response, head: last.number)
+    }
+
+    /// Returns the response to a device without a right, and whether its id is still open.
+    static func revoked(
+        _ device: Identifier, _ subject: String, _ tables: inout any SyncTables, closes: Bool
+    ) throws -> (response: SyncResponse, isOpen: Bool) {
+        if let owner = try tables.subject(of: device), owner != subject { return (.deviceTaken, false) }
+        var needs = SpaceNeeds()
+        needs.devices = [device]
+        guard var record = try tables.content(for: needs).devices[device] else { return (.revoked([]), false) }
+        let response = SyncResponse.revoked(record.lastPacket)
+        if record.isClosed || !closes { return (response, !record.isClosed) }
+        record.isClosed = true
+        var changes = SpaceContent()
+        changes.devices[device] = record
+        try tables.save(changes)
+        return (response, false)
+    }
+}
+
+extension SyncRequest {
+    var access: SyncTransactionAccess {
+        if case .push = self { .writing } else { .reading }
+    }
+
+    var device: Identifier {
+        switch self {
+        case .push(let packet): packet.device
+        case .pull(let request): request.device
+        case .snapshot(let request): request.device
+        }
+    }
+}
