@@ -16,6 +16,7 @@ public struct TableWriter: TableReading {
     public let secrets: SecretSealing
     private let files: FileFolder
     private let follower: (any StoreFollower)?
+    let ending = TransactionEnding()
 
     init(_ database: Database, _ secrets: SecretSealing, files: FileFolder, follower: (any StoreFollower)? = nil) {
         self.database = database
@@ -85,9 +86,11 @@ public struct TableWriter: TableReading {
             terms: condition.map(\.terms) ?? [])
         if let count = try follower?.updateAll(update, in: database) { return count }
         let filter = condition.map { " WHERE \($0.sql)" } ?? ""
-        try database.execute(
-            sql: "UPDATE \(layout.quotedName) SET \(layout.assignments(positions))\(filter)",
-            arguments: StatementArguments(stored + (condition?.arguments ?? [])))
+        try ending.record(in: database) {
+            try database.execute(
+                sql: "UPDATE \(layout.quotedName) SET \(layout.assignments(positions))\(filter)",
+                arguments: StatementArguments(stored + (condition?.arguments ?? [])))
+        }
         return database.changesCount
     }
 
@@ -102,9 +105,11 @@ public struct TableWriter: TableReading {
     public func delete<Table: TableDefinition>(_ table: Table.Type, where condition: Condition<Table>?) throws -> Int {
         let condition = try condition?.checked()
         let filter = condition.map { " WHERE \($0.sql)" } ?? ""
-        try database.execute(
-            sql: "DELETE FROM \(Table.columns.layout.quotedName)\(filter)",
-            arguments: StatementArguments(condition?.arguments ?? []))
+        try ending.record(in: database) {
+            try database.execute(
+                sql: "DELETE FROM \(Table.columns.layout.quotedName)\(filter)",
+                arguments: StatementArguments(condition?.arguments ?? []))
+        }
         return database.changesCount
     }
 }
@@ -165,7 +170,24 @@ extension TableWriter {
     }
 
     private func execute(_ sql: String, _ arguments: [DatabaseValue]) throws {
-        try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+        try ending.record(in: database) {
+            try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+        }
+    }
+}
+
+/// The error with which SQLite has ended a transaction before its commit, such as that of a full disk. A closure that
+/// ignores it continues without a transaction, where GRDB refuses each statement as `SQLITE_ABORT`.
+final class TransactionEnding {
+    private(set) var error: DatabaseError?
+
+    fileprivate func record(in database: Database, _ operation: () throws -> Void) throws {
+        do {
+            try operation()
+        } catch let error as DatabaseError {
+            if self.error == nil, !database.isInsideTransaction { self.error = error }
+            throw error
+        }
     }
 }
 

@@ -121,7 +121,10 @@ public final class RecordStore: Sendable {
                     // After the commit, so that no observation waits for it.
                     database.afterNextTransaction { [self] _ in boundLog(SQLiteFile.logByteCount(of: url)) }
                     try follower?.willWrite(database)
-                    let value = try change(TableWriter(database, secrets, files: files, follower: follower))
+                    let writer = TableWriter(database, secrets, files: files, follower: follower)
+                    let result = Result { try change(writer) }
+                    if let error = writer.ending.error { throw error }
+                    let value = try result.get()
                     try follower?.didWrite(database)
                     return (value, try files.hasUnnamed(in: database))
                 }

@@ -72,6 +72,23 @@ struct RecordStoreTests {
         #expect(try await store.read { try $0.count(Tasks.self) } == 2)
     }
 
+    @Test(arguments: [false, true]) func anIgnoredFullDiskIsReported(isLast: Bool) async throws {
+        let store = try await folder.open { $0.isShared = true }
+        try await store.queue().writeWithoutTransaction { database in
+            let count = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+            try database.execute(sql: "PRAGMA max_page_count = \(count)")
+        }
+        let large = task(String(repeating: "x", count: 100_000))
+        let result = await kind {
+            try await store.write { file in
+                _ = try? file.insert(large)
+                if !isLast { try file.insert(task("later")) }
+            }
+        }
+        #expect(result == .full)
+        #expect(try await store.read { try $0.count(Tasks.self) } == 0)
+    }
+
     @Test func anUnknownFileIsNeverReplacedInSilence() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let bytes = Data(repeating: 0x41, count: 8192)
