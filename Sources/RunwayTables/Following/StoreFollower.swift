@@ -70,6 +70,7 @@ extension RecordStore {
         _ change: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try checkWritable()
+        try await finishRest()
         do {
             return try await queue().writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA foreign_keys = OFF")

@@ -16,9 +16,9 @@ extension RecordStore {
     ///
     /// Until the side file has the last row, an error, a cancellation or a kill leaves nothing. After that, a
     /// cancellation has no effect: all rows are moved. After a kill or an error, the rest stays in the side file
-    /// (``hasStagedRows``) until ``finishStaging(reportProgress:)``, the next staging, or an opening that has steps to
-    /// take. Each row is saved only once, so that a later change of the row stays. A change of a row before it is moved
-    /// is overwritten. Memory has at most 1 MiB of rows, or one larger row.
+    /// (``hasStagedRows``) until ``finishStaging(reportProgress:)``, the next write or staging, or an opening that has
+    /// steps to take. Each row is saved only once, so that a later change of the row stays. A change of a row while the
+    /// staging runs is overwritten if the row was not moved yet. Memory has at most 1 MiB of rows, or one larger row.
     ///
     /// - Parameters:
     ///   - drafts: The rows, saved in their order as `TableWriter.save(_:)` does. They are checked before the
@@ -89,19 +89,32 @@ extension RecordStore {
     /// Whether a side file exists: of a staging that is running, or that a kill or an error has ended.
     public var hasStagedRows: Bool { StoreFiles.hasStagedRows(url) }
 
-    /// Moves the rows that a staging has left in its side file when it failed or was killed. Call it after the file
-    /// was opened, and before rows are changed: the moved rows overwrite changes of the same rows. It skips a staging
-    /// that another task or process is still running. A cancellation has no effect.
+    /// Moves the rows that a staging has left in its side file when it failed or was killed. Otherwise the next write
+    /// moves them first, and throws the error that prevents it. The function skips a staging that another task or
+    /// process is still running. A cancellation has no effect.
     ///
     /// - Parameter reportProgress: Receives how many drafts were moved, and of how many, on a background thread.
     /// - Throws: The errors of `stage(_:reportProgress:)`.
     @concurrent public func finishStaging(
         reportProgress: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void = { _, _ in }
     ) async throws {
-        let files = try TableError.of(url) { try StagingFile.left(for: url) }
-        defer { for file in files { file.close() } }
-        for file in files { try await move(file, file.count ?? 0, reportProgress) }
+        let task = rest.withLock { rest in
+            let task = Task { [last = rest.task] in
+                _ = await last?.result
+                let count = self.rest.withLock { $0.count }
+                let files = try TableError.of(url) { try StagingFile.left(for: url) }
+                defer { for file in files { file.close() } }
+                for file in files { try await moveEach(file, file.count ?? 0, reportProgress) }
+                self.rest.withLock { $0.count -= count }
+            }
+            rest.task = task
+            return task
+        }
+        try await task.value
     }
+
+    /// Moves the rows that stagings have left before this call: they would overwrite later changes.
+    func finishRest() async throws { if rest.withLock({ $0.count > 0 }) { try await finishStaging() } }
 
     /// Moves the rest of a staging before the steps of a migration, since the steps do not change staged rows.
     static func finishStaging(before opener: StoreOpener) async throws {
@@ -114,7 +127,7 @@ extension RecordStore {
         try await store.close()
     }
 
-    /// Moves rows in a task of its own: rows that a cancelled one left would later overwrite changes of the user.
+    /// Moves rows in a task of its own, so that a cancelled staging leaves none.
     private func move(
         _ file: StagingFile, _ count: Int, _ report: @escaping @Sendable (_ moved: Int, _ count: Int) -> Void
     ) async throws {
@@ -126,13 +139,13 @@ extension RecordStore {
     ) async throws {
         var (pace, moved) = (StagingPace(), 0)
         do {
-            moved = try await write { try $0.movedCount(of: file.url) }
+            moved = try await commit { try $0.movedCount(of: file.url) }
             while moved < count {
                 let (start, limit) = (moved, pace.rowCount)
                 let drafts = try await file.drafts(after: start, limit: limit)
                 // Guards the time of the transaction with its commit.
                 let duration = Mutex(Duration.zero)
-                try await write { writer in
+                try await commit { writer in
                     let clock = ContinuousClock.now
                     writer.database.afterNextTransaction { _ in duration.withLock { $0 = .now - clock } }
                     try writer.move(drafts, of: file.url, upTo: start + drafts.count)
@@ -146,7 +159,10 @@ extension RecordStore {
             }
         } catch {
             let failure = TableError(error, at: url)
-            if error is CancellationError || failure.map({ $0.kind != .rejected }) == true { throw failure ?? error }
+            if error is CancellationError || failure.map({ $0.kind != .rejected }) == true {
+                rest.withLock { $0.count += 1 }
+                throw failure ?? error
+            }
             file.remove()
             throw TableError(
                 .rejected,
@@ -154,8 +170,16 @@ extension RecordStore {
                     + "were dropped. Reason: \(failure?.description ?? "an error in SQL of the app")")
         }
         file.remove()
-        try await write { try $0.forgetStagings(in: file.url.deletingLastPathComponent()) }
+        try await commit { try $0.forgetStagings(in: file.url.deletingLastPathComponent()) }
     }
+}
+
+/// The stagings that have left rows.
+struct StagingRest {
+    /// The number of those that were found when the file was opened, or have failed since, and were not moved.
+    var count: Int
+    /// The last task that moves them.
+    var task: Task<Void, any Error>?
 }
 
 /// The table of a database that records the number of moved drafts of each staging. The number changes in the

@@ -33,6 +33,8 @@ public final class RecordStore: Sendable {
     private let connection: Mutex<DatabaseQueue?>
     private let suspension: Suspension?
     private let otherProcesses: OtherProcesses?
+    /// Guards the stagings that have left rows, and the task that moves them.
+    let rest: Mutex<StagingRest>
     /// Guards the size at which the store moves the write-ahead log, if SQLite could not move it.
     private let logBound = Mutex(LogBound())
 
@@ -41,6 +43,7 @@ public final class RecordStore: Sendable {
         self.setAside = setAside
         self.isReadOnly = isReadOnly
         connection = Mutex(queue)
+        rest = Mutex(StagingRest(count: StoreFiles.stagings(of: url).count))
         layouts = opener.layouts
         options = opener.options
         follower = opener.follower
@@ -104,7 +107,8 @@ public final class RecordStore: Sendable {
     /// nothing of it is in the file.
     ///
     /// If the disk is full, the write-ahead log is moved, and the transaction is repeated. While the app is being
-    /// suspended, a transaction of a shared file is interrupted, reported, and repeated when the app resumes.
+    /// suspended, a transaction of a shared file is interrupted, reported, and repeated when the app resumes. Rows that
+    /// a staging has left are moved first (``finishStaging(reportProgress:)``).
     ///
     /// - Parameter change: Reads and writes. It runs on a background thread, and may run again from its beginning.
     /// - Throws: ``TableError`` for an error of the file, `CancellationError` if the task is cancelled before the
@@ -113,6 +117,12 @@ public final class RecordStore: Sendable {
     public func write<Value: Sendable>(
         _ change: @escaping @Sendable (TableWriter) throws -> Value
     ) async throws -> Value {
+        try await finishRest()
+        return try await commit(change)
+    }
+
+    /// Writes as ``write(_:)`` does, also before rows that a staging has left.
+    func commit<Value: Sendable>(_ change: @escaping @Sendable (TableWriter) throws -> Value) async throws -> Value {
         try checkWritable()
         var (hasMadeRoom, repetitionCount) = (false, 0)
         while true {
