@@ -29,10 +29,10 @@ final class RequestGauge: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Refuses further requests, and waits for those in flight as `mode` determines, or until its task is cancelled.
-    func close(waitingFor mode: ShutdownMode) async {
+    /// Refuses further requests, and waits for those in flight, up to a maximum time, or until its task is cancelled.
+    func close(waitingAtMost limit: Duration) async {
         state.withLock { $0.isClosed = true }
-        guard case .waiting(let limit) = mode else { return }
+        guard limit > .zero else { return }
         await withTaskGroup { group in
             group.addTask { await self.idle() }
             // The sleep ends early only if no request is in flight or the caller was cancelled; the wait ends in both

@@ -4,7 +4,7 @@ public import Runway
 ///
 /// ```swift
 /// var configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 4)
-/// configuration.trustPolicy.minimumVersion = .tls13
+/// configuration.trustPolicy.requiresTLS13 = true
 /// configuration.wire.pingInterval = .seconds(30)
 /// let network = NetworkLayer(transport: try NIOTransport(configuration: configuration))
 /// ```

@@ -205,7 +205,7 @@ struct FullDiskTests {
 
     @Test func diskCacheFindsWhatItStored() async throws {
         let disk = try SmallDisk("cache")
-        let reports = AsyncStream<DiskCacheProblem>.makeStream()
+        let reports = AsyncStream<StorageError>.makeStream()
         func open() -> DiskCache { DiskCache(in: disk.store) { reports.continuation.yield($0) } }
         func entry(_ number: Int) -> CacheTierEntry {
             .numbered(number, byteCount: number.isMultiple(of: 2) ? 4000 : 30_000)
@@ -234,7 +234,7 @@ struct FullDiskTests {
         await second.close()
         for isOpen in [true, false] { try await expectClear(on: disk, isOpen: isOpen) }
         reports.continuation.finish()
-        var kinds: [DiskCacheProblem.Kind] = []
+        var kinds: [StorageError.Kind] = []
         for await report in reports.stream { kinds.append(report.kind) }
         // A smaller response may have been stored between two failures.
         #expect((1...5).contains(kinds.count) && Set(kinds) == [.unavailable])

@@ -89,7 +89,7 @@ import Testing
             try protect(folder.url)
             await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
                 try Self.becomeNobody()
-                let kinds = Mutex<[DiskCacheProblem.Kind]>([])
+                let kinds = Mutex<[StorageError.Kind]>([])
                 let cache = DiskCache(in: URL(filePath: path)) { problem in
                     kinds.withLock { $0.append(problem.kind) }
                 }
@@ -118,7 +118,7 @@ import Testing
                 } throws: {
                     ($0 as? StorageError)?.kind == .locked
                 }
-                let kinds = Mutex<[DiskCacheProblem.Kind]>([])
+                let kinds = Mutex<[StorageError.Kind]>([])
                 let cache = DiskCache(in: URL(filePath: cachePath)) { problem in
                     kinds.withLock { $0.append(problem.kind) }
                 }

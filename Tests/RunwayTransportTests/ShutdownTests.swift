@@ -41,7 +41,7 @@ struct ShutdownTests {
 
     @Test func waitingLetsCallsEndAndRefusesNewOnes() async throws {
         try await withHeldCall { origin, gate, transport, network, call in
-            async let shutdown: Void = transport.shutdown(.waiting(atMost: .seconds(60)))
+            async let shutdown: Void = transport.shutdown(waitingAtMost: .seconds(60))
             let error = try await waitUntilRefusing(network)
             #expect(error.kind == .noNetwork)
             #expect(error.detail == "The transport was shut down.")
@@ -57,7 +57,7 @@ struct ShutdownTests {
         #expect(gauge.begin())
         let isOver = Mutex(false)
         let shutdown = Task {
-            await gauge.close(waitingFor: .waiting(atMost: .seconds(Int64.max)))
+            await gauge.close(waitingAtMost: .seconds(Int64.max))
             isOver.withLock { $0 = true }
         }
         try await waitUntil("the gauge to refuse requests") {
@@ -66,7 +66,7 @@ struct ShutdownTests {
             return !isCounted
         }
         // One that begins later and has a limit ends first.
-        await gauge.close(waitingFor: .waiting(atMost: .milliseconds(1)))
+        await gauge.close(waitingAtMost: .milliseconds(1))
         #expect(!isOver.withLock { $0 })
         gauge.end()
         await shutdown.value
@@ -77,10 +77,10 @@ struct ShutdownTests {
         #expect(gauge.begin())
         let end = ScriptedGate()
         let patient = Task {
-            await gauge.close(waitingFor: .waiting(atMost: .seconds(600)))
+            await gauge.close(waitingAtMost: .seconds(600))
             end.open()
         }
-        let hasty = Task { await gauge.close(waitingFor: .waiting(atMost: .seconds(600))) }
+        let hasty = Task { await gauge.close(waitingAtMost: .seconds(600)) }
         hasty.cancel()
         await hasty.value
         #expect(!end.isOpen)
@@ -90,7 +90,7 @@ struct ShutdownTests {
 
     @Test func waitingEndsWhenItsTimeIsUp() async throws {
         try await withHeldCall { origin, _, transport, _, call in
-            await transport.shutdown(.waiting(atMost: .milliseconds(50)))
+            await transport.shutdown(waitingAtMost: .milliseconds(50))
             try await expectCut(call)
             try await origin.waitForDisconnects(count: 1)
         }
@@ -98,7 +98,7 @@ struct ShutdownTests {
 
     @Test func cuttingEndsRunningCallsAtOnce() async throws {
         try await withHeldCall { origin, _, transport, _, call in
-            await transport.shutdown(.cutting)
+            await transport.shutdown(waitingAtMost: .zero)
             try await expectCut(call)
             try await origin.waitForDisconnects(count: 1)
         }
@@ -111,7 +111,7 @@ struct ShutdownTests {
             let transport = try TransportUnderTest.makeEnding()
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let response = try await network.stream(Fetch<GET>("a"))
-            await transport.shutdown(.cutting)
+            await transport.shutdown(waitingAtMost: .zero)
             let error = try await response.body.failure()
             #expect(error.kind == .noNetwork)
             #expect(error.detail == "The transport was shut down.")
@@ -127,7 +127,7 @@ struct ShutdownTests {
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let response = try await network.stream(Fetch<GET>("a"))
             let reader = Task { try await response.body.text() }
-            let shutdown = Task { await transport.shutdown(.waiting(atMost: .seconds(60))) }
+            let shutdown = Task { await transport.shutdown(waitingAtMost: .seconds(60)) }
             _ = try await waitUntilRefusing(network)
             gate.open()
             #expect(try await reader.value == "onetwo")
@@ -138,7 +138,7 @@ struct ShutdownTests {
 
     @Test func shutdownWhoseTaskIsCancelledWaitsNoLonger() async throws {
         try await withHeldCall { origin, _, transport, network, call in
-            let shutdown = Task { await transport.shutdown(.waiting(atMost: .seconds(3600))) }
+            let shutdown = Task { await transport.shutdown(waitingAtMost: .seconds(3600)) }
             _ = try await waitUntilRefusing(network)
             shutdown.cancel()
             await shutdown.value
@@ -149,8 +149,8 @@ struct ShutdownTests {
     @Test func aSecondShutdownHasNoEffect() async throws {
         let transport = try TransportUnderTest.makeEnding()
         await transport.shutdown()
-        await transport.shutdown(.cutting)
-        await transport.shutdown(.waiting(atMost: .zero))
+        await transport.shutdown(waitingAtMost: .zero)
+        await transport.shutdown(waitingAtMost: .zero)
         async let first: Void = transport.shutdown()
         async let second: Void = transport.shutdown()
         _ = await (first, second)
@@ -208,7 +208,7 @@ struct ShutdownTests {
                             try await network.call(Fetch<GET>(isFree ? "free" : "held"))
                         }
                         let isCut = index.isMultiple(of: 2)
-                        if isCut { await transport.shutdown(.cutting) } else { call.cancel() }
+                        if isCut { await transport.shutdown(waitingAtMost: .zero) } else { call.cancel() }
                         let expected: NetworkError.Kind = isCut ? .noNetwork : .cancelled
                         switch await call.result {
                         case .success(let response): #expect(isFree && response.text == "free")

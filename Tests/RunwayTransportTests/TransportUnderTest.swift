@@ -6,11 +6,11 @@ import Testing
 
 /// A transport that can be shut down.
 protocol EndingTransport: AnyObject, Transport {
-    func shutdown(_ mode: ShutdownMode) async
+    func shutdown(waitingAtMost limit: Duration) async
 }
 
 extension EndingTransport {
-    func shutdown() async { await shutdown(.waiting(atMost: .seconds(10))) }
+    func shutdown() async { await shutdown(waitingAtMost: .seconds(10)) }
 }
 
 extension AsyncHTTPClientTransport: EndingTransport {}

@@ -153,7 +153,7 @@ struct CallSession: Sendable {
     private func end() async -> FlightRecord? {
         // A cancelled call has a record, too. A task of its own waits for it, since a cancelled task can't.
         await Task { await network.flushRecords() }.value
-        await transport?.shutdown(.cutting)
+        await transport?.shutdown(waitingAtMost: .zero)
         return records.record
     }
 }

@@ -67,7 +67,7 @@ struct ListenSession: Sendable {
     private func ending(_ read: () async throws -> Void) async throws {
         var failure: (any Error)?
         do { try await read() } catch { failure = error }
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
         guard let error = failure as? NetworkError ?? (failure == nil ? watch.failure : nil) else {
             if let failure { throw failure }
             return

@@ -100,7 +100,7 @@ struct ProxySession: Sendable {
 
     /// Closes every connection to a server, and prints the pending records.
     func end() async {
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
         await network.flushRecords()
     }
 }

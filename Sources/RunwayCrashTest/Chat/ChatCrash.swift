@@ -86,7 +86,7 @@ struct ChatCrash: AsyncParsableCommand {
             findings = try await presenceFindings(of: writers, losing: killed, for: servers[0], over: transport)
         }
         for writer in writers { writer.stop() }
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
         for server in servers { try await server.process.kill() }
         return findings
     }

@@ -104,7 +104,7 @@ struct EventStreamCrash: AsyncParsableCommand {
         }
         print("seed \(start): \(kills + hubs) kills, \(last) events, \(clients.count) clients, \(hubs) servers")
         for client in clients { client.stop() }
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
         for server in servers { try await server.process.kill() }
         return last == 0 ? ["nothing was published"] + findings : findings
     }

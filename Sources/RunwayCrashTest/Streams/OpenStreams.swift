@@ -75,7 +75,7 @@ struct OpenStreams: AsyncParsableCommand {
             print("an event at \(connections * ManyStreams.perConnection) streams: \(report)")
             isFine = isFine && report.hasSuffix(ManyStreams.success)
         }
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
         for client in clients { try await client.kill() }
         try await server.kill()
         if !isFine { throw ExitCode(1) }

@@ -72,7 +72,7 @@
             client.stop()
             await client.flush()
             await queue.close()
-            await transport.shutdown(.cutting)
+            await transport.shutdown(waitingAtMost: .zero)
         }
     }
 #endif

@@ -83,7 +83,7 @@
                     try Task.checkCancellation()
                     session.problems.append("\(session.scenes.last?.title ?? ""): \(error)")
                 }
-                await transport.shutdown(.cutting)
+                await transport.shutdown(waitingAtMost: .zero)
                 return await session.report()
             }
         }

@@ -36,7 +36,7 @@
                 let wire = try NIOTransport(configuration: TransportConfiguration(trust: trust))
                 let tour = SigningTour(backend, SignedWay(wire: wire, port: port))
                 let report = await tour.play()
-                await wire.shutdown(.cutting)
+                await wire.shutdown(waitingAtMost: .zero)
                 try Task.checkCancellation()
                 return report
             }

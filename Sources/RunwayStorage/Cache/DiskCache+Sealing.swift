@@ -4,7 +4,7 @@ extension DiskCache {
     /// Returns a change with its content encrypted. If the content can't be encrypted now, the change removes the older
     /// content that is stored for the key.
     static func sealed(
-        _ change: CacheTierChange, with sealing: (any PayloadSealing)?, _ report: (DiskCacheProblem) -> Void
+        _ change: CacheTierChange, with sealing: (any PayloadSealing)?, _ report: (StorageError) -> Void
     ) -> CacheTierChange {
         guard let sealing, case .store(var content, let key) = change else { return change }
         let digest = CacheDigest(key, isSealed: true)
@@ -13,7 +13,7 @@ extension DiskCache {
             content.body = try sealing.seal(content.body, for: digest.bytes + [1])
             return .store(content, for: key)
         } catch {
-            report(DiskCacheProblem(.key, "A response could not be encrypted, and was not stored."))
+            report(StorageError(.keyUnavailable, "A response could not be encrypted, and was not stored."))
             return .remove(key)
         }
     }

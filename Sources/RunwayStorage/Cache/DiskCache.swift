@@ -64,7 +64,7 @@ public final class DiskCache: CacheTier {
     public let limits: DiskCacheLimits
     private let folder: URL
     private let sealing: (any PayloadSealing)?
-    private let report: @Sendable (DiskCacheProblem) -> Void
+    private let report: @Sendable (StorageError) -> Void
     /// Guards the index.
     private let state = Mutex(State())
     /// The queue for opening, writing and closing.
@@ -82,10 +82,13 @@ public final class DiskCache: CacheTier {
     ///   - sealing: Encrypts metadata and bodies. The default, `nil`, stores them unencrypted. A response that can't be
     ///     decrypted is not found, and stays on disk. A cache with encryption does not find responses that were stored
     ///     without it, and a cache without encryption does not find encrypted responses.
-    ///   - report: Receives the problems of the cache, on a thread of the cache. The default ignores them.
+    ///   - report: Receives the problems of the folder and the cache's reactions, on a thread of the cache; a problem
+    ///     does not make a call fail. ``StorageError/Kind/corrupted`` and ``StorageError/Kind/keyUnavailable`` mean that
+    ///     responses are not found, ``StorageError/Kind/unavailable`` that the cache can't be used until the problem is
+    ///     over. The default ignores them.
     public init(
         in folder: URL, limits: DiskCacheLimits = DiskCacheLimits(), sealing: (any PayloadSealing)? = nil,
-        report: @escaping @Sendable (DiskCacheProblem) -> Void = { _ in }
+        report: @escaping @Sendable (StorageError) -> Void = { _ in }
     ) {
         self.folder = folder
         self.limits = limits
@@ -186,8 +189,9 @@ public final class DiskCache: CacheTier {
         }
         guard isNew else { return }
         report(
-            DiskCacheProblem(
-                .key, "Stored responses can't be decrypted: their key can't be read, or is another one. They stay."))
+            StorageError(
+                .keyUnavailable,
+                "Stored responses can't be decrypted: their key can't be read, or is another one. They stay."))
     }
 
     private func noteSuccess(of operation: Operation) { state.withLock { _ = $0.failing.remove(operation) } }
@@ -198,13 +202,13 @@ public final class DiskCache: CacheTier {
         guard state.withLock({ $0.failing.insert(operation).inserted }) else { return }
         let reason =
             error is DiskCacheError || error is FileFailure ? "\(error)" : StorageError(error, at: database).description
-        report(DiskCacheProblem(.unavailable, "The cache can't be used now, and what is stored stays: \(reason)"))
+        report(StorageError(.unavailable, "The cache can't be used now, and what is stored stays: \(reason)"))
     }
 
     /// Reports that a clear removed all responses, unless the previous clear did so, too.
     private func noteRemoval() {
         guard state.withLock({ $0.failing.insert(.clear).inserted }) else { return }
-        report(DiskCacheProblem(.unavailable, "The disk has no space for a clear: all responses were removed."))
+        report(StorageError(.unavailable, "The disk has no space for a clear: all responses were removed."))
     }
 
     private func run<Value: Sendable>(
@@ -268,7 +272,7 @@ extension DiskCache {
         } catch {
             if DiskCacheStore.isDamage(error, in: folder), !isNew {
                 try store.setAside()
-                report(DiskCacheProblem(.damage, "The index was set aside, and the cache is empty: \(error)"))
+                report(StorageError(.corrupted, "The index was set aside, and the cache is empty: \(error)"))
                 return try openFiles(isNew: true)
             }
             store.close()
@@ -325,7 +329,7 @@ extension DiskCache {
             return index.planRemoval(of: entry)
         }
         // `report` is called without the lock, since the app may ask the cache for its count.
-        if isHeld { report(DiskCacheProblem(.damage, "A damaged response was removed.")) }
+        if isHeld { report(StorageError(.corrupted, "A damaged response was removed.")) }
     }
 
     /// Closes the cache after an error, so that the next operation opens it again. Sets a damaged database aside.
@@ -342,9 +346,9 @@ extension DiskCache {
         }
         do {
             try store.setAside()
-            report(DiskCacheProblem(.damage, "The index was set aside, and the cache is empty: \(error)"))
+            report(StorageError(.corrupted, "The index was set aside, and the cache is empty: \(error)"))
         } catch {
-            report(DiskCacheProblem(.damage, "The damaged index can't be set aside: \(error)"))
+            report(StorageError(.corrupted, "The damaged index can't be set aside: \(error)"))
         }
     }
 

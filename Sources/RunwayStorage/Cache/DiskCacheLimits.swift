@@ -29,31 +29,6 @@ public struct DiskCacheLimits: Sendable, Hashable {
     }
 }
 
-/// A problem in the folder of a ``DiskCache``, and the cache's reaction. It does not make a call fail.
-public struct DiskCacheProblem: Sendable, CustomStringConvertible {
-    /// The kind of a problem. A switch over it needs a `default`, since later versions may add kinds.
-    public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        /// The name of the kind, one word. It does not change between releases.
-        public let description: String
-
-        /// Files are damaged, or were written by a later version. Their responses are no longer found.
-        public static let damage = Kind(description: "damage")
-        /// The key of the app's ``PayloadSealing`` can't be read, or is not the key of the stored responses. These
-        /// responses stay, and are found again when their key is available.
-        public static let key = Kind(description: "key")
-        /// The disk is full, the folder can't be read or written, or another cache uses it. The problem is reported
-        /// once until it is over.
-        public static let unavailable = Kind(description: "unavailable")
-    }
-
-    /// The kind of the problem, for code to switch over.
-    public let kind: Kind
-    /// A description of the problem, one sentence.
-    public let description: String
-
-    init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
-}
-
 /// The error of a ``DiskCache`` that can't be opened.
 struct DiskCacheError: Error, Equatable, CustomStringConvertible {
     let description: String

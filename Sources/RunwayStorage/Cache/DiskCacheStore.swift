@@ -20,7 +20,7 @@ final class DiskCacheStore: Sendable {
     private static let setAsideName = "set-aside"
 
     /// Opens a folder, which is created if it does not exist. A database that can't be read is set aside and replaced.
-    init(_ folder: URL, _ report: (DiskCacheProblem) -> Void) throws {
+    init(_ folder: URL, _ report: (StorageError) -> Void) throws {
         self.folder = folder
         if AppGroup.contains(folder.path) { throw DiskCacheError.shared }
         // Other users lose access even to a folder that existed before.
@@ -33,7 +33,7 @@ final class DiskCacheStore: Sendable {
             database = try Self.openDatabase(folder)
         } catch let error where Self.isDamage(error, in: folder) {
             try Self.setAside(folder, files)
-            report(DiskCacheProblem(.damage, "The index was set aside, and the cache is empty: \(error)"))
+            report(StorageError(.corrupted, "The index was set aside, and the cache is empty: \(error)"))
             database = try Self.openDatabase(folder)
         }
     }
@@ -135,7 +135,7 @@ private struct NewerSchema: Error, CustomStringConvertible {
 extension DiskCacheStore {
     /// Reads the index. Removes damaged rows, rows beyond the limits, and files without a row.
     func load(
-        _ limits: DiskCacheLimits, isSealed: Bool, _ report: (DiskCacheProblem) -> Void
+        _ limits: DiskCacheLimits, isSealed: Bool, _ report: (StorageError) -> Void
     ) throws -> DiskCacheIndex {
         var index = DiskCacheIndex(limits, isSealed: isSealed)
         var damaged: [Int64] = []
@@ -153,7 +153,7 @@ extension DiskCacheStore {
             }
         }
         if !damaged.isEmpty {
-            report(DiskCacheProblem(.damage, "\(damaged.count) damaged rows of the index were removed."))
+            report(StorageError(.corrupted, "\(damaged.count) damaged rows of the index were removed."))
         }
         if !damaged.isEmpty || !removed.isEmpty { try write([], removing: damaged + removed.map(\.id), uses: [:]) }
         ids.subtract(removed.map(\.id))

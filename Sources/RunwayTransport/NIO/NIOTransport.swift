@@ -148,10 +148,13 @@ public final class NIOTransport: Transport {
     }
 
     /// Shuts the transport down. Later requests fail as `NetworkError.Kind.noNetwork`. A second call has no effect.
-    public func shutdown(_ mode: ShutdownMode = .waiting(atMost: .seconds(10))) async {
+    ///
+    /// - Parameter limit: The maximum time to wait for requests in flight. Then their connections are closed, and they
+    ///   fail as `NetworkError.Kind.noNetwork`. The default is ten seconds; zero closes all connections immediately.
+    public func shutdown(waitingAtMost limit: Duration = .seconds(10)) async {
         arrival.cancel()
         upgraded.shutDown()
-        await gauge.close(waitingFor: mode)
+        await gauge.close(waitingAtMost: limit)
         pools.shutDown()
     }
 }

@@ -62,7 +62,7 @@ struct TrustMaterial: Sendable {
     /// - Parameter folder: The folder from which each root is read when it is needed; `nil` reads all roots.
     func configuration(rootsFrom folder: String?) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = policy.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
+        tls.minimumTLSVersion = policy.requiresTLS13 ? .tlsv13 : .tlsv12
         if let roots {
             tls.trustRoots = .certificates(roots)
         } else if let folder {

@@ -12,18 +12,10 @@ public import Runway
 /// A server must always use TLS 1.2 or later. Its certificate must have a matching subject alternative name (RFC 9525
 /// §6.3), and a currently valid path to a root.
 public struct TrustPolicy: Sendable {
-    /// The minimum TLS version that is accepted.
-    public enum MinimumVersion: Sendable {
-        /// TLS 1.2 (RFC 5246).
-        case tls12
-        /// TLS 1.3 (RFC 8446).
-        case tls13
-    }
-
     /// The trusted root certificates. The default is the operating system's.
     public var roots: TransportConfiguration.Trust
-    /// The minimum TLS version that is accepted. The default is TLS 1.2.
-    public var minimumVersion: MinimumVersion
+    /// Whether servers without TLS 1.3 (RFC 8446) are refused. The default is `false`: TLS 1.2 is accepted.
+    public var requiresTLS13: Bool
     /// The pinned public keys of hosts. If a host has several sets, the certificate path must contain a key of each
     /// set. The default is empty.
     ///
@@ -45,12 +37,12 @@ public struct TrustPolicy: Sendable {
 
     /// Creates a policy. Each parameter has the default of its property.
     public init(
-        roots: TransportConfiguration.Trust = .system, minimumVersion: MinimumVersion = .tls12,
+        roots: TransportConfiguration.Trust = .system, requiresTLS13: Bool = false,
         pins: [PublicKeyPins] = [], clientIdentities: [ClientIdentity] = [],
         developmentExceptions: [DevelopmentException] = [], onPinReport: (@Sendable (PinReport) -> Void)? = nil
     ) {
         self.roots = roots
-        self.minimumVersion = minimumVersion
+        self.requiresTLS13 = requiresTLS13
         self.pins = pins
         self.clientIdentities = clientIdentities
         self.developmentExceptions = developmentExceptions

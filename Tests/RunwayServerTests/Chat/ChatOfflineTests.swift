@@ -112,7 +112,7 @@ private final class PierServer: RouterMiddleware {
         client.stop()
         await client.flush()
         await queue.close()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 }
 

@@ -58,7 +58,7 @@ struct RestoredServerTests {
             try await waitUntil("\(expected)") { conversation.isLive && conversation.entries.map(\.text) == expected }
             client.stop()
             await client.flush()
-            await transport.shutdown(.cutting)
+            await transport.shutdown(waitingAtMost: .zero)
         }
         try await store.close()
         try log.close()

@@ -166,10 +166,10 @@ func withStreamPeer(
         do {
             try await body(StreamPeer(hub: hub, gate: gate, network: network, port: port))
         } catch {
-            await nio.shutdown(.cutting)
+            await nio.shutdown(waitingAtMost: .zero)
             throw error
         }
-        await nio.shutdown(.cutting)
+        await nio.shutdown(waitingAtMost: .zero)
     }
 }
 

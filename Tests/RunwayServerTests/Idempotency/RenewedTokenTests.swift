@@ -54,7 +54,7 @@ private final class ReceivedKeys: RouterMiddleware {
             #expect(received.all.map(\.token) == ["Bearer t1", "Bearer t2"])
             #expect(Set(received.all.map(\.key)).count == 1 && received.all[0].key != nil, "one change, one key")
             #expect(effects.value == 1)
-            await transport.shutdown(.cutting)
+            await transport.shutdown(waitingAtMost: .zero)
         }
     }
 }

@@ -140,10 +140,10 @@ func withServer(
             try await body(RunningServer(network: network, records: records, held: held, wireCount: count))
         } catch {
             held.open()
-            await transport.shutdown(.cutting)
+            await transport.shutdown(waitingAtMost: .zero)
             throw error
         }
         held.open()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 }

@@ -98,7 +98,7 @@ struct SignedWebSocketTests {
             let requests = try await origin.waitForRequests(count: 2)
             #expect(requests.map { $0["Authorization"] } == ["Bearer t1", "Bearer t2"])
             #expect(Set(requests.compactMap { $0["Signature"] }).count == 2, "each handshake has its own")
-            await transport.shutdown(.cutting)
+            await transport.shutdown(waitingAtMost: .zero)
         }
     }
 }

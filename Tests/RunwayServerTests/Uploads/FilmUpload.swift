@@ -50,7 +50,7 @@ struct UploadingLayer: Sendable {
         network.configure(FilmService.self) { $0.baseURLs = [.release: "http://\(host):\(port)"] }
     }
 
-    func shutDown() async { await transport.shutdown(.cutting) }
+    func shutDown() async { await transport.shutdown(waitingAtMost: .zero) }
 }
 
 extension FlightRecord {

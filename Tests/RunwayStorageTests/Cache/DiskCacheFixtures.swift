@@ -17,12 +17,12 @@ enum Shelf: APIService {
 final class CacheFolder: Sendable {
     let url = FileManager.default.temporaryDirectory.appending(path: "runway-cache-\(UUID().uuidString)")
     /// Guards what was reported.
-    private let problems = Mutex<[DiskCacheProblem]>([])
+    private let problems = Mutex<[StorageError]>([])
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
     var reports: [String] { problems.withLock { $0.map(\.description) } }
-    var kinds: [DiskCacheProblem.Kind] { problems.withLock { $0.map(\.kind) } }
+    var kinds: [StorageError.Kind] { problems.withLock { $0.map(\.kind) } }
     var database: URL { url.appending(path: "cache.sqlite") }
     var bodies: URL { url.appending(path: "bodies") }
 

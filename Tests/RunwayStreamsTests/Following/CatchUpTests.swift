@@ -39,7 +39,7 @@ struct CatchUpTests {
                 + ["caught up", "602"])
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @MainActor @Test func aDelegateCatchesUpAfterWhatWasMissed() async throws {
@@ -60,7 +60,7 @@ struct CatchUpTests {
         stream.stop()
         #expect(!stream.isCaughtUp)
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 }
 

@@ -46,7 +46,7 @@ struct StreamLifecycleTests {
         #expect(reception.continuities.dropFirst().allSatisfy { $0 == .resumed })
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @MainActor @Test func aReleasedStreamClosesItsLink() async throws {
@@ -62,7 +62,7 @@ struct StreamLifecycleTests {
         try await waitUntil("the end of the link") { hub.connectionCount == 0 }
         #expect(released == nil)
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func aSignOutEndsTheStream() async throws {
@@ -80,7 +80,7 @@ struct StreamLifecycleTests {
         try await waitUntil("the end of the stream") { events.state == .ended }
         try await waitUntil("the end of the link") { hub.connectionCount == 0 }
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func anotherAccountDoesNotContinueTheStream() async throws {
@@ -100,7 +100,7 @@ struct StreamLifecycleTests {
         #expect(await task.value?.kind == .cancelled)
         #expect(reception.continuities.count == 1)
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func captivePortalIsRetriedOnAnotherNetwork() async throws {
@@ -128,7 +128,7 @@ struct StreamLifecycleTests {
         try await reception.wait(forConnections: 1)
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func newNetworkEndsTheWaitForAServer() async throws {
@@ -155,7 +155,7 @@ struct StreamLifecycleTests {
         try await reception.wait(forConnections: 1)
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func aNewNetworkProbesTheOpenLink() async throws {
@@ -194,7 +194,7 @@ struct StreamLifecycleTests {
         #expect(reception.continuities.count == 1)
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 }
 

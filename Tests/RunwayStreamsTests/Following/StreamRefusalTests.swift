@@ -26,7 +26,7 @@ struct StreamRefusalTests {
             let (network, transport) = try makeNetwork(port: 0)
             network.configure(Newsroom.self) { $0.baseURLs = [.release: origin.baseURL] }
             let error = await Reception().follow(network.events(of: News(), options: hasty)).value
-            await transport.shutdown(.cutting)
+            await transport.shutdown(waitingAtMost: .zero)
             return (error, origin.requests.count)
         }
     }

@@ -39,7 +39,7 @@ struct StreamSocketTests {
         #expect(closed.fields["events"] == "100")
         #expect(closed.fields["reason"] == "stopped")
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func aKilledServerLosesNothingForAnyClient() async throws {
@@ -78,7 +78,7 @@ struct StreamSocketTests {
         }
         for task in tasks { task.cancel() }
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func whatTheLogLostIsAGap() async throws {
@@ -104,7 +104,7 @@ struct StreamSocketTests {
         #expect(reception.events == (Array(0..<5) + Array(Int(first - 1)..<105)).map(String.init))
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func aLostLogIsAReset() async throws {
@@ -120,7 +120,7 @@ struct StreamSocketTests {
         #expect(reception.continuities == [.reset(.first), .reset(.serverLost)])
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func topicsComeAndGoOnOneConnection() async throws {
@@ -146,7 +146,7 @@ struct StreamSocketTests {
         #expect(reception.continuities.count == 1, "no new connection")
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func consumedEventIsNotRepeatedAfterALaunch() async throws {
@@ -171,7 +171,7 @@ struct StreamSocketTests {
             task.cancel()
             _ = await task.value
             await store.flush()
-            await transport.shutdown(.cutting)
+            await transport.shutdown(waitingAtMost: .zero)
         }
         #expect(received == (0..<15).map(String.init))
         await server.kill()
@@ -198,7 +198,7 @@ struct StreamSocketTests {
         }
         #expect(expected == 600)
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func tooManyOfOneSourceAreRefused() async throws {
@@ -218,7 +218,7 @@ struct StreamSocketTests {
         }
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test(arguments: [401, 403, 404]) func aRefusalEndsTheStream(_ status: Int) async throws {
@@ -232,7 +232,7 @@ struct StreamSocketTests {
         #expect(error?.status?.code == status)
         #expect(events.state == .ended)
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func noContentEndsTheStreamWithoutAnError() async throws {
@@ -242,7 +242,7 @@ struct StreamSocketTests {
         let (network, transport) = try makeNetwork(port: server.port)
         #expect(await Reception().follow(network.events(of: News(), options: hasty)).value == nil)
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func aPausedStreamMissesNothing() async throws {
@@ -264,7 +264,7 @@ struct StreamSocketTests {
         #expect(reception.continuities == [.reset(.first), .resumed])
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func halfOpenConnectionIsReplacedInTime() async throws {
@@ -297,7 +297,7 @@ struct StreamSocketTests {
         #expect(clock.now.offset <= .seconds(57))
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     @Test func endlessLineEndsTheStreamWithAnError() async throws {
@@ -314,7 +314,7 @@ struct StreamSocketTests {
         let error = await Reception().follow(network.events(of: News(), options: hasty)).value
         #expect(error?.kind == .invalidResponse)
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 }
 

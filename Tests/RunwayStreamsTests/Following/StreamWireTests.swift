@@ -37,7 +37,7 @@ struct StreamWireTests {
         // reset of the connection discarded it unread. A hub that is a service ends its streams before that.
         #expect(cut.count <= (isHTTP2 && !isService ? 1 : 0))
         for task in tasks { task.cancel() }
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 
     /// The records of the links that were opened and have ended.
@@ -83,6 +83,6 @@ struct StreamWireTests {
         #expect(received == count)
         task.cancel()
         await server.kill()
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
     }
 }

@@ -121,7 +121,7 @@ func homes(_ rows: [String], city: String = "a", total: Int? = nil) -> ScriptedR
     }
 
     func end() async {
-        await transport.shutdown(.cutting)
+        await transport.shutdown(waitingAtMost: .zero)
         await origin.shutdown()
     }
 

@@ -91,8 +91,8 @@ final class AsyncHTTPClientTransport: Transport {
     }
 
     /// Ends the transport. Requests made after it fail; calling it again changes nothing.
-    func shutdown(_ mode: ShutdownMode = .waiting(atMost: .seconds(10))) async {
-        await gauge.close(waitingFor: mode)
+    func shutdown(waitingAtMost limit: Duration = .seconds(10)) async {
+        await gauge.close(waitingAtMost: limit)
         // An error only says that it was shut down before.
         try? await client.shutdown()
     }

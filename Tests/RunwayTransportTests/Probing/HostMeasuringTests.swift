@@ -71,7 +71,7 @@ struct HostMeasuringTests {
     ) async throws -> [String]? {
         let first = try launch(path, certificate)
         let reports = await first.transport.measureHosts(port: network.port, within: .seconds(120))
-        await first.transport.shutdown(.cutting)
+        await first.transport.shutdown(waitingAtMost: .zero)
         #expect(reports.map(\.host) == [dialHost])
         let entries = reports.first?.entries ?? []
         let measured = entries.map { "\($0.address)" }
@@ -130,7 +130,7 @@ struct HostMeasuringTests {
             // The first address of every host comes before the second of any.
             let counts = [1, 2, 3].map { last in entries.count { "\($0.address)".hasSuffix(".\(last)") } }
             #expect(counts == [100, 100, 56])
-            await transport.shutdown(.cutting)
+            await transport.shutdown(waitingAtMost: .zero)
         }
         try await server.close()
     }

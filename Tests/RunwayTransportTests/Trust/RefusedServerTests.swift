@@ -144,7 +144,7 @@ struct RefusedServerTests {
         let root = try TestAuthority()
         let server = try root.server()
         var trust = try policy(root, way, pinning: server)
-        trust.minimumVersion = .tls13
+        trust.requiresTLS13 = true
         try await withTLSServer(server, configure: { $0.maximumTLSVersion = .tlsv12 }) { running in
             try await withClient(way, trust, to: running) { try await expectRefusal(of: running, by: $0) }
         }

@@ -17,7 +17,7 @@ func platformWire() -> NetworkLayer {
 
 func tunedWire() throws -> NetworkLayer {
     var configuration = TransportConfiguration(connectTimeout: .seconds(5), maximumConnectionsPerOrigin: 4)
-    configuration.trustPolicy.minimumVersion = .tls13
+    configuration.trustPolicy.requiresTLS13 = true
     configuration.wire.pingInterval = .seconds(30)
     let network = NetworkLayer(transport: try NIOTransport(configuration: configuration))
     return network
