@@ -35,7 +35,7 @@ extension DataCenter {
         let (order, endpoints) = (LandingOrder.of(network), invalidates)
         let value = try await store.write { file in
             // Ends landings with the commit, before the next transaction, which may be a landing.
-            file.database.afterNextTransaction { _ in order.end(endpoints) }
+            file.connection.afterNextTransaction { _ in order.end(endpoints) }
             return try change(file)
         }
         for endpoint in endpoints { network.cache.clear(endpoint) }

@@ -92,12 +92,12 @@ public struct TableColumns<Table: TableDefinition>: Sendable {
     /// - Parameters:
     ///   - columns: All columns, those of the primary key first. A single integer as the key is assigned by SQLite if a
     ///     row is inserted without one.
-    ///   - keyCount: The number of columns in the primary key. The default is 1.
-    public init<each Value>(_ columns: repeat TableColumn<Table, each Value>, keyCount: Int = 1) {
+    ///   - keyColumnCount: The number of columns in the primary key. The default is 1.
+    public init<each Value>(_ columns: repeat TableColumn<Table, each Value>, keyColumnCount: Int = 1) {
         var facts: [ColumnFacts] = []
         for column in repeat (each columns).facts { facts.append(column) }
         layout = TableLayout(
-            name: Table.name, columns: facts, keyCount: keyCount, indexes: Table.indexes.map { $0.facts },
+            name: Table.name, columns: facts, keyCount: keyColumnCount, indexes: Table.indexes.map { $0.facts },
             validate: { try Table.validate(Values(row: $0), for: $1) })
     }
 }

@@ -20,7 +20,7 @@ struct PictureProcess: AsyncParsableCommand {
         for finding in try await files.findings(in: store) { try findings.append(line: finding) }
         if bug == .miscount {
             try await store.write {
-                try $0.database.execute(sql: "DROP TRIGGER IF EXISTS \"runway_file_delete picture.file\"")
+                try $0.connection.execute(sql: "DROP TRIGGER IF EXISTS \"runway_file_delete picture.file\"")
             }
         }
         let (begun, done) = (try AppendedFile(files.begun), try AppendedFile(files.done))
@@ -70,7 +70,7 @@ struct PictureProcess: AsyncParsableCommand {
             let isLate = bug == .lateFile
             try await store.write { writer in
                 if isLate {
-                    try writer.database.execute(
+                    try writer.connection.execute(
                         sql: "REPLACE INTO picture SELECT ?, ?, ?",
                         arguments: [id, number, file.storedValue ?? .null])
                 } else {

@@ -97,7 +97,7 @@ struct TableProcess: AsyncParsableCommand {
     func run() async throws {
         let files = TableFiles(folder: URL(fileURLWithPath: files))
         let store = try await files.open(isNew: new, bug: bug)
-        if bug == .earlyVersion, new { while try await store.write({ try TableFiles.fill($0.database) }) > 0 {} }
+        if bug == .earlyVersion, new { while try await store.write({ try TableFiles.fill($0.connection) }) > 0 {} }
         let (offered, staged) = (try AppendedFile(files.offered), try AppendedFile(files.staged))
         let (durable, changed) = (try AppendedFile(files.durable), try AppendedFile(files.changed))
         let group = try files.numbers(in: files.staged).last
@@ -130,9 +130,9 @@ struct TableProcess: AsyncParsableCommand {
     /// Returns whether the row was changed.
     private func isChanged(_ number: Int, _ store: RecordStore) async throws -> Bool {
         try await store.write { file in
-            try file.database.execute(
+            try file.connection.execute(
                 sql: "UPDATE item SET title = 'changed' WHERE id = ?", arguments: [number])
-            return file.database.changesCount > 0
+            return file.connection.changesCount > 0
         }
     }
 

@@ -62,7 +62,7 @@ public final class TableLanding: Interceptor {
     }
 
     /// Waits until each response that landed before this call is in the file, or its failure was reported.
-    public func flush() async { await last?.value }
+    public func committed() async { await last?.value }
 
     /// The relation of a response to a list.
     private enum Part { case response, page, window(isWhole: Bool) }

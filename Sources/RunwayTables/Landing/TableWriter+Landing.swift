@@ -50,12 +50,12 @@ extension TableWriter {
                 let key = try row.key()
                 let place = Place(file: file, table: layout.name, values: key)
                 if keys.contains(place) || order.isNewer(place, than: landed.flight) { continue }
-                try database.cachedStatement(sql: "DELETE FROM \(layout.quotedName) WHERE \(layout.keyCondition)")
+                try connection.cachedStatement(sql: "DELETE FROM \(layout.quotedName) WHERE \(layout.keyCondition)")
                     .execute(arguments: StatementArguments(key))
                 places.append(place)
             }
             places.append(list)
         }
-        database.afterNextTransaction { [places] _ in order.landed(landed.flight, at: places) }
+        connection.afterNextTransaction { [places] _ in order.landed(landed.flight, at: places) }
     }
 }

@@ -7,7 +7,7 @@ import GRDB
 /// ```
 ///
 /// A condition can use equality, comparison, AND, OR, NOT and `isAny(of:)`. Text is compared byte by byte. For other
-/// queries, use GRDB's connection, ``TableReading/database``.
+/// queries, use GRDB's connection, ``TableReading/connection``.
 public struct Condition<Table: TableDefinition>: Sendable {
     let sql: String
     let arguments: [DatabaseValue]

@@ -9,26 +9,25 @@ public import GRDB
 /// ```
 ///
 /// The protocol has the few queries that most apps need. For all others, such as joins, aggregates and full-text
-/// search, and for GRDB's own records, use GRDB's connection, ``database``.
+/// search, and for GRDB's own records, use GRDB's ``connection``.
 public protocol TableReading {
     /// GRDB's connection in this transaction, for SQL of the app's own. Such SQL reads the values of secret columns as
     /// they are sealed.
-    var database: Database { get }
-    /// The sealing of secret columns.
+    var connection: Database { get }
+}
+
+/// A reader of this module, which can open secrets.
+protocol SecretReading {
     var secrets: SecretSealing { get }
 }
 
 /// Reads one state of the file. ``RecordStore/read(_:)`` and ``RecordStore/observe(_:)`` pass it to their closures.
-public struct TableReader: TableReading {
+public struct TableReader: TableReading, SecretReading {
     /// GRDB's connection, in a transaction that only reads.
-    public let database: Database
-    /// The sealing of secret columns.
-    public let secrets: SecretSealing
+    public let connection: Database
+    let secrets: SecretSealing
 
-    init(_ database: Database, _ secrets: SecretSealing) {
-        self.database = database
-        self.secrets = secrets
-    }
+    init(_ connection: Database, _ secrets: SecretSealing) { (self.connection, self.secrets) = (connection, secrets) }
 }
 
 extension TableReading {
@@ -79,7 +78,7 @@ extension TableReading {
         let filter = condition.map { " WHERE \($0.sql)" } ?? ""
         let sql = "SELECT COUNT(*) FROM \(Table.columns.layout.quotedName)\(filter)"
         return try Int.fetchOne(
-            try database.cachedStatement(sql: sql), arguments: StatementArguments(condition?.arguments ?? [])) ?? 0
+            try connection.cachedStatement(sql: sql), arguments: StatementArguments(condition?.arguments ?? [])) ?? 0
     }
 
     private func rows<Table>(
@@ -94,7 +93,7 @@ extension TableReading {
         }
         let hasSecrets = positions.contains { layout.columns[$0].isSecret }
         return try rows(layout, positions, sql, arguments) { row in
-            if hasSecrets { try secrets.open(&row) }
+            if hasSecrets { try (self as? any SecretReading)?.secrets.open(&row) }
             return Values(row: row)
         }
     }
@@ -111,7 +110,7 @@ extension TableReading {
         _ make: (inout RowValues) throws -> Element
     ) throws -> [Element] {
         let forms = positions.map { layout.columns[$0].form }
-        let statement = try database.cachedStatement(sql: sql)
+        let statement = try connection.cachedStatement(sql: sql)
         let cursor = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
         var rows: [Element] = []
         while try cursor.next() != nil {

@@ -9,17 +9,16 @@ public import GRDB
 ///     try file.delete(Tasks.self, where: Tasks.done == true)
 /// }
 /// ```
-public struct TableWriter: TableReading {
+public struct TableWriter: TableReading, SecretReading {
     /// GRDB's connection, in a transaction.
-    public let database: Database
-    /// The sealing of secret columns.
-    public let secrets: SecretSealing
+    public let connection: Database
+    let secrets: SecretSealing
     private let files: FileFolder
     private let follower: (any StoreFollower)?
     let ending = TransactionEnding()
 
-    init(_ database: Database, _ secrets: SecretSealing, files: FileFolder, follower: (any StoreFollower)? = nil) {
-        self.database = database
+    init(_ connection: Database, _ secrets: SecretSealing, files: FileFolder, follower: (any StoreFollower)? = nil) {
+        self.connection = connection
         self.secrets = secrets
         self.files = files
         self.follower = follower
@@ -79,19 +78,19 @@ public struct TableWriter: TableReading {
             throw TableError(.rejected, "\(layout.name).\(layout.columns[position].name) can't be set in many rows.")
         }
         let stored = try row.checked(positions)
-        try files.check(row, in: database)
+        try files.check(row, in: connection)
         try layout.validate(row, .update)
         let update = FollowedUpdate(
             table: layout.name, values: zip(positions, stored).map { (layout.columns[$0].name, $1) },
             terms: condition.map(\.terms) ?? [])
-        if let count = try follower?.updateAll(update, in: database) { return count }
+        if let count = try follower?.updateAll(update, in: connection) { return count }
         let filter = condition.map { " WHERE \($0.sql)" } ?? ""
-        try ending.record(in: database) {
-            try database.execute(
+        try ending.record(in: connection) {
+            try connection.execute(
                 sql: "UPDATE \(layout.quotedName) SET \(layout.assignments(positions))\(filter)",
                 arguments: StatementArguments(stored + (condition?.arguments ?? [])))
         }
-        return database.changesCount
+        return connection.changesCount
     }
 
     /// Deletes all rows that meet a condition.
@@ -105,12 +104,12 @@ public struct TableWriter: TableReading {
     public func delete<Table: TableDefinition>(_ table: Table.Type, where condition: Condition<Table>?) throws -> Int {
         let condition = try condition?.checked()
         let filter = condition.map { " WHERE \($0.sql)" } ?? ""
-        try ending.record(in: database) {
-            try database.execute(
+        try ending.record(in: connection) {
+            try connection.execute(
                 sql: "DELETE FROM \(Table.columns.layout.quotedName)\(filter)",
                 arguments: StatementArguments(condition?.arguments ?? []))
         }
-        return database.changesCount
+        return connection.changesCount
     }
 }
 
@@ -122,12 +121,12 @@ extension TableWriter {
         }
         let positions = row.positions
         _ = try row.checked(positions)
-        try files.check(row, in: database)
+        try files.check(row, in: connection)
         try layout.validate(row, .insert)
         try execute(layout.insertSQL(positions), try sealed(row, positions))
         guard layout.assignsKeys, row.slots[0].isAbsent else { return row }
         var inserted = row
-        inserted.slots[0] = .stored(database.lastInsertedRowID.databaseValue)
+        inserted.slots[0] = .stored(connection.lastInsertedRowID.databaseValue)
         return inserted
     }
 
@@ -136,7 +135,7 @@ extension TableWriter {
         let positions = row.positions.filter { $0 >= layout.keyCount }
         if positions.isEmpty { return try exists(layout, key) }
         _ = try row.checked(positions)
-        try files.check(row, in: database)
+        try files.check(row, in: connection)
         try layout.validate(row, .update)
         var row = row
         if layout.hasSecrets {
@@ -148,7 +147,7 @@ extension TableWriter {
             row.merge(stored, overriding: true)
         }
         try execute(layout.updateSQL(positions), try sealed(row, positions) + key)
-        return database.changesCount > 0
+        return connection.changesCount > 0
     }
 
     func save(_ row: RowValues) throws -> RowValues {
@@ -161,7 +160,7 @@ extension TableWriter {
 
     func exists(_ layout: TableLayout, _ key: [DatabaseValue]) throws -> Bool {
         let sql = "SELECT 1 FROM \(layout.quotedName) WHERE \(layout.keyCondition)"
-        return try Int.fetchOne(try database.cachedStatement(sql: sql), arguments: StatementArguments(key)) != nil
+        return try Int.fetchOne(try connection.cachedStatement(sql: sql), arguments: StatementArguments(key)) != nil
     }
 
     private func sealed(_ row: RowValues, _ positions: [Int]) throws -> [DatabaseValue] {
@@ -170,8 +169,8 @@ extension TableWriter {
     }
 
     private func execute(_ sql: String, _ arguments: [DatabaseValue]) throws {
-        try ending.record(in: database) {
-            try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+        try ending.record(in: connection) {
+            try connection.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
         }
     }
 }

@@ -6,7 +6,7 @@ import RunwayStorage
 ///
 /// A value is sealed for its account, its table, its column and the primary key of its row, so that it can't be opened
 /// in another place.
-public struct SecretSealing: Sendable {
+struct SecretSealing: Sendable {
     /// Seals new values, and opens values; `nil` if the store has no sealing.
     let current: (any PayloadSealing)?
     /// The sealings that open values from before a rotation.

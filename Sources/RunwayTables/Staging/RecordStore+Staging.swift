@@ -147,7 +147,7 @@ extension RecordStore {
                 let duration = Mutex(Duration.zero)
                 try await commit { writer in
                     let clock = ContinuousClock.now
-                    writer.database.afterNextTransaction { _ in duration.withLock { $0 = .now - clock } }
+                    writer.connection.afterNextTransaction { _ in duration.withLock { $0 = .now - clock } }
                     try writer.move(drafts, of: file.url, upTo: start + drafts.count)
                 }
                 moved += drafts.count
@@ -186,27 +186,27 @@ struct StagingRest {
 /// transaction that moves the drafts, so that no draft is moved twice after a kill.
 extension TableWriter {
     fileprivate func movedCount(of staging: URL) throws -> Int {
-        try database.execute(
+        try connection.execute(
             sql: """
                 CREATE TABLE IF NOT EXISTS runway_staging (name TEXT PRIMARY KEY NOT NULL, moved INTEGER NOT NULL) STRICT
                 """)
         return try Int.fetchOne(
-            database, sql: "SELECT moved FROM runway_staging WHERE name = ?", arguments: [staging.lastPathComponent])
+            connection, sql: "SELECT moved FROM runway_staging WHERE name = ?", arguments: [staging.lastPathComponent])
             ?? 0
     }
 
     fileprivate func move(_ drafts: [StagedDraft], of staging: URL, upTo count: Int) throws {
         var layouts: [String: TableLayout] = [:]
         for draft in drafts { try draft.save(with: self, &layouts) }
-        try database.execute(
+        try connection.execute(
             sql: "INSERT OR REPLACE INTO runway_staging VALUES (?, ?)", arguments: [staging.lastPathComponent, count])
     }
 
     /// Removes the numbers of stagings whose files are removed, also of those that were killed after that.
     fileprivate func forgetStagings(in folder: URL) throws {
-        for name in try String.fetchAll(database, sql: "SELECT name FROM runway_staging")
+        for name in try String.fetchAll(connection, sql: "SELECT name FROM runway_staging")
         where !FileManager.default.fileExists(atPath: folder.appending(path: name).path) {
-            try database.execute(sql: "DELETE FROM runway_staging WHERE name = ?", arguments: [name])
+            try connection.execute(sql: "DELETE FROM runway_staging WHERE name = ?", arguments: [name])
         }
     }
 }

@@ -70,7 +70,7 @@ struct StagedDraft {
     /// - Parameter layouts: The tables that were looked up in this transaction.
     func save(with writer: TableWriter, _ layouts: inout [String: TableLayout]) throws {
         for (table, values) in parts {
-            let layout = try layouts[table] ?? TableLayout(of: table, in: writer.database)
+            let layout = try layouts[table] ?? TableLayout(of: table, in: writer.connection)
             layouts[table] = layout
             var row = RowValues(layout)
             for (column, value) in values {

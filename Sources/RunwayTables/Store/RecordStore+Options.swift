@@ -39,14 +39,14 @@ extension RecordStore {
 
     /// The treatment of a file that can't be opened, or brought to this build's version.
     public struct Recovery: Sendable, Hashable {
-        private enum Code { case fail, lastWholeStep, readOnly, setAside, beginAnew }
+        private enum Code { case fail, stayAtLastStep, readOnly, setAside, beginAnew }
         private let code: Code
 
         /// The error is thrown, and the file stays as it is.
         public static let fail = Recovery(code: .fail)
         /// The file is used as it was after its last whole step. Operations on tables that differ from their
         /// declarations may fail.
-        public static let lastWholeStep = Recovery(code: .lastWholeStep)
+        public static let stayAtLastStep = Recovery(code: .stayAtLastStep)
         /// The file is used as it was after its last whole step, and every write is refused as
         /// ``TableError/Kind/readOnly``.
         public static let readOnly = Recovery(code: .readOnly)

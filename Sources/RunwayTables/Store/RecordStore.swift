@@ -77,7 +77,7 @@ public final class RecordStore: Sendable {
             let isReplaceable = [.corrupted, .newerSchema, .differentSchema, .migration].contains(error.kind)
             var (mode, setAside) = (StoreOpener.Mode.current, URL?.none)
             switch await options.recover(error) {
-            case .lastWholeStep: mode = .lastWholeStep
+            case .stayAtLastStep: mode = .lastWholeStep
             case .readOnly: mode = .readOnly
             case .setAside where isReplaceable: setAside = try TableError.of(url) { try StoreFiles.setAside(url) }
             case .beginAnew where isReplaceable: StoreFiles.remove(url)

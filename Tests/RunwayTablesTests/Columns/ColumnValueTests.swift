@@ -55,7 +55,7 @@ struct ColumnValueTests {
         // Other readers see ordinary SQL types.
         let types = try await store.read { file in
             try String.fetchAll(
-                file.database,
+                file.connection,
                 sql: """
                     SELECT typeof(weight) || typeof(colour) || typeof(place) || typeof(date) || typeof(uuid)
                     FROM "every thing; --"

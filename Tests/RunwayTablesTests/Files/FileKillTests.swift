@@ -49,14 +49,14 @@ import Testing
             if [.inTheDelete, .beforeTheRemoval, .inTheRemoval].contains(boundary) {
                 try await store.write { file in
                     // A file was removed, and its name is going to be.
-                    file.database.add(
+                    file.connection.add(
                         function: DatabaseFunction("stop", argumentCount: 0) { _ in
                             end(.inTheRemoval)
                             return nil
                         })
-                    try file.database.execute(
+                    try file.connection.execute(
                         sql: "CREATE TEMP TRIGGER t BEFORE DELETE ON runway_file BEGIN SELECT stop(); END")
-                    file.database.afterNextTransaction { _ in end(.beforeTheRemoval) }
+                    file.connection.afterNextTransaction { _ in end(.beforeTheRemoval) }
                     try file.delete(Films.self, where: nil)
                     end(.inTheDelete)
                 }

@@ -77,7 +77,7 @@ struct FileModelTests {
         func open() async throws -> RecordStore { try await folder.open([Films.self]) { $0.survivesPowerLoss = false } }
         var (store, second, model) = (try await open(), try await open(), [Int: Texts]())
         func sql(_ text: String, _ arguments: StatementArguments) async throws {
-            try await store.write { try $0.database.execute(sql: text, arguments: arguments) }
+            try await store.write { try $0.connection.execute(sql: text, arguments: arguments) }
         }
         for operation in operations {
             switch operation {

@@ -92,7 +92,7 @@ struct FileSweepTests {
         let other = try await folder.open([Lists.self])
         #expect(try folder.fileNames == [poster.name])
         // Its SQL is counted all the same.
-        try await other.write { try $0.database.execute(sql: "DELETE FROM film") }
+        try await other.write { try $0.connection.execute(sql: "DELETE FROM film") }
         #expect(try folder.fileNames.isEmpty)
     }
 
@@ -104,7 +104,7 @@ struct FileSweepTests {
         #expect(try folder.fileNames.count == 1)
         try await store.write { _ = try $0.save(film(2)) }
         #expect(try folder.fileNames.isEmpty)
-        #expect(try await store.read { try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM runway_file") } == 0)
+        #expect(try await store.read { try Int.fetchOne($0.connection, sql: "SELECT COUNT(*) FROM runway_file") } == 0)
     }
 
     @Test(arguments: ["X'61FF62'", "CAST('{poster}' AS BLOB) || X'00'"])
@@ -115,7 +115,7 @@ struct FileSweepTests {
         try folder.sql("INSERT INTO film (id, still) VALUES (2, CAST(\(name) AS TEXT)); DELETE FROM film WHERE id = 2")
         _ = try await store.queue().write { try store.files.removeUnnamed(in: $0) }
         #expect(try await store.queue().write { try store.files.removeUnnamed(in: $0) } == 0)
-        #expect(try await store.read { try FileCounts.unnamedCount(in: $0.database) } == 0)
+        #expect(try await store.read { try FileCounts.unnamedCount(in: $0.connection) } == 0)
         // A cut text is the name of a file that a row names.
         #expect(try await store.text(of: poster) == "poster")
     }
@@ -155,7 +155,7 @@ struct FileSweepTests {
         try await first.close()
         let second = try await folder.open([Films.self], Migrations(adding))
         try await second.write { _ = try $0.save(film(1)) }
-        try await second.write { try $0.database.execute(sql: "UPDATE film SET poster = NULL") }
+        try await second.write { try $0.connection.execute(sql: "UPDATE film SET poster = NULL") }
         #expect(try folder.fileNames == [two.name])
         try await second.write { _ = try $0.save(film(3, two)) }
         try await second.close()

@@ -117,17 +117,17 @@ struct StoredFileTests {
         let store = try await open()
         let posters = [try await store.saveFilm(1, "one"), try await store.saveFilm(2, "two")]
         try await store.write { file in
-            try file.database.execute(sql: "INSERT INTO film SELECT id + 10, poster, NULL FROM film")
-            try file.database.execute(sql: "DELETE FROM film WHERE id < 10")
+            try file.connection.execute(sql: "INSERT INTO film SELECT id + 10, poster, NULL FROM film")
+            try file.connection.execute(sql: "DELETE FROM film WHERE id < 10")
         }
         #expect(try folder.fileNames.count == 2)
         // The statement deletes a row, and its conflict clause holds inside triggers.
         try await store.write {
-            try $0.database.execute(
+            try $0.connection.execute(
                 sql: "INSERT OR REPLACE INTO film VALUES (11, ?, NULL)", arguments: [posters[1].name])
         }
         #expect(try folder.fileNames == [posters[1].name])
-        try await store.write { try $0.database.execute(sql: "DELETE FROM film") }
+        try await store.write { try $0.connection.execute(sql: "DELETE FROM film") }
         #expect(try folder.fileNames.isEmpty)
     }
 
@@ -192,7 +192,7 @@ struct StoredFileTests {
         let store = try await open()
         try Data("mine".utf8).write(to: outside)
         try await store.write { file in
-            try file.database.execute(sql: "INSERT INTO film VALUES (1, ?, NULL)", arguments: [name])
+            try file.connection.execute(sql: "INSERT INTO film VALUES (1, ?, NULL)", arguments: [name])
         }
         #expect(try await store.posters().isEmpty)
         try await store.write { _ = try $0.delete(Films.self, where: nil) }

@@ -75,7 +75,7 @@ private struct HomeTitle: VirtualRecord {
         let landing = app.land(CachedHomeList.self)
         try await manager.landing(of: CachedHomeList(city: "a"))
         try await manager.landing(of: CachedHomeList(city: "a"))
-        await landing.flush()
+        await landing.committed()
         #expect(app.origin.requests.count == 1)
 
         let center = HomeCenter(app)
@@ -101,10 +101,10 @@ private struct HomeTitle: VirtualRecord {
         try await center.save(cell)
         gate.open()
         _ = try await manager.landing(of: older)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 by the user"])
         try await manager.landing(of: HomeList(city: "a"))
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 new"])
         await app.end()
     }
@@ -120,15 +120,15 @@ private struct HomeTitle: VirtualRecord {
         // Whichever is written first, the change is newer.
         landing.land(rawData, of: endpoint)
         try await center.save(cell)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 by the user"])
         // What lands after the change is newer than it, and so is the next call.
         landing.land(rawData, of: endpoint)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 of the network"])
         try await center.save(cell)
         try await APIManager<HomeList>(on: app.network).landing(of: endpoint)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 of the network"])
         await app.end()
     }
@@ -138,7 +138,7 @@ private struct HomeTitle: VirtualRecord {
         let gate = ScriptedGate()
         app.origin.on("/homes", respond: homes(["1 of the network"]).held(by: gate))
         try await app.store.write {
-            try $0.database.execute(
+            try $0.connection.execute(
                 sql: "CREATE TABLE paper (home INTEGER REFERENCES home (id) DEFERRABLE INITIALLY DEFERRED)")
         }
         let (landing, center) = (app.land(HomeList.self), HomeCenter(app))
@@ -146,11 +146,11 @@ private struct HomeTitle: VirtualRecord {
         let flight = manager.load(HomeList(city: "a"))
         try await gate.waitForArrivals()
         await #expect(throws: (any Error).self) {
-            try await center.write { try $0.database.execute(sql: "INSERT INTO paper VALUES (99)") }
+            try await center.write { try $0.connection.execute(sql: "INSERT INTO paper VALUES (99)") }
         }
         gate.open()
         _ = try await manager.landing(of: flight)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 of the network"])
         await app.end()
     }

@@ -94,7 +94,7 @@ private struct FavouriteID: VirtualRecord {
         let stored = store.observe(by: RentalRows()) { try $0.fetch(Rentals.self) }  // from the disk
 
         try await manager.landing(of: RentalList(city: ""))
-        await landing.flush()
+        await landing.committed()
         #expect(fetched == ["seaside"])
         for try await titles in stored where !titles.isEmpty {
             #expect(titles == fetched)

@@ -36,10 +36,10 @@ private final class ServedRows: Sendable {
         let landing = app.landLists(HomePages.self) { $0.city }
         let manager = PagedAPIManager<HomePages>(on: app.network)
         try await manager.landing(of: HomePages(city: "a"))
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == numbered(1...3))
         while try await manager.landingOfNextPage() != nil {}
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == numbered(1...7))
         #expect(app.failures.isEmpty)
         await app.end()
@@ -56,7 +56,7 @@ private final class ServedRows: Sendable {
         while try await manager.landingOfNextPage() != nil {}
         rows.removeFirst()
         _ = try await manager.landing(of: manager.reload())
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == numbered(2...4) + ["50 elsewhere"])
         await app.end()
     }
@@ -69,7 +69,7 @@ private final class ServedRows: Sendable {
             on: app.network, limits: PagingLimits(maximumItemCount: 6))
         try await manager.landing(of: HomePages(city: "a"))
         while try await manager.landingOfNextPage() != nil {}
-        await landing.flush()
+        await landing.committed()
         #expect(!manager.isFirstPage)
         #expect(try await app.rows() == numbered(1...12))
         await app.end()
@@ -85,7 +85,7 @@ private final class ServedRows: Sendable {
         try await manager.landing(of: NumberedPages(city: "a"))
         // The second page lands, and the first, which is read again after it, fails.
         await #expect(throws: NetworkError.self) { try await manager.landingOfNextPage() }
-        await landing.flush()
+        await landing.committed()
         #expect(app.origin.requests.count == 3)
         #expect(try await app.rows() == numbered(1...6))
         await app.end()
@@ -97,10 +97,10 @@ private final class ServedRows: Sendable {
         let landing = app.landLists(HomePages.self) { $0.city }
         let manager = PagedAPIManager<HomePages>(on: app.network)
         try await manager.landing(of: HomePages(city: "a"))
-        await landing.flush()
+        await landing.committed()
         try await app.save(home(1, "by another call"))
         _ = try await manager.landingOfNextPage()
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 by another call"] + numbered(2...5))
         await app.end()
     }
@@ -115,11 +115,11 @@ private final class ServedRows: Sendable {
         try await first.landing(of: HomePages(city: "a"))
         _ = try await first.landingOfNextPage()
         try await second.landing(of: HomePages(city: "a"))
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == numbered(1...3))
         // The rows of the second page, which the other list has removed, come back with the third.
         _ = try await first.landingOfNextPage()
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == numbered(1...7))
         await app.end()
     }
@@ -133,12 +133,12 @@ private final class ServedRows: Sendable {
         try await app.save(home(50, "of anna"))
         let landing = app.landLists(HomePages.self) { $0.city }
         _ = try await manager.landingOfNextPage()
-        await landing.flush()
+        await landing.committed()
         // The page of her own call lands, which overlaps by one row; the other rows before it do not.
         let rows = try await app.rows()
         #expect(rows == numbered(3...5) + ["50 of anna"])
         _ = try await manager.landing(of: manager.reload())
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == numbered(1...3))
         await app.end()
     }
@@ -149,7 +149,7 @@ private final class ServedRows: Sendable {
         let landing = app.landLists(HomePages.self) { $0.city }
         var manager: PagedAPIManager<HomePages>? = PagedAPIManager(on: app.network)
         try await manager?.landing(of: HomePages(city: "a"))
-        await landing.flush()
+        await landing.committed()
         weak let released = manager
         manager = nil
         #expect(released == nil)

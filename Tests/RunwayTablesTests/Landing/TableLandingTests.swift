@@ -18,7 +18,7 @@ import Testing
         let manager = APIManager<HomeList>(on: app.network)
         try await manager.landing(of: HomeList(city: "a"))
         let shown = try manager.fetch(HomeRows())
-        await landing.flush()
+        await landing.committed()
         try await app.store.close()
         await app.end()
 
@@ -42,7 +42,7 @@ import Testing
         let landing = app.landLists(HomeList.self) { $0.city }
         let manager = APIManager<HomeList>(on: app.network)
         try await manager.landing(of: HomeList(city: "a"))
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 new", "3 third", "9 elsewhere"])
         #expect(try await app.rows(Homes.note == "mine") == ["1 new"])
         await app.end()
@@ -55,7 +55,7 @@ import Testing
         let landing = app.land(HomeList.self)
         let manager = APIManager<HomeList>(on: app.network)
         try await manager.landing(of: HomeList(city: "a"))
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 first", "2 other"])
         await app.end()
     }
@@ -72,7 +72,7 @@ import Testing
         try await second.landing(of: HomeList(city: "a"), options: CallOptions(cacheUse: .refresh))
         gate.open()
         _ = try await first.landing(of: older)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == (removes ? ["1 new"] : ["1 new", "2 left"]))
         #expect(app.failures.isEmpty)
         await app.end()
@@ -91,7 +91,7 @@ import Testing
         try await second.landing(of: HomeList(city: "b"))
         gate.open()
         _ = try await first.landing(of: older)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 first", "2 second"])
         await app.end()
     }
@@ -105,7 +105,7 @@ import Testing
         try await app.save(home(1, "newer"), home(3, "of another call"))
         try await manager.landing(of: CachedHomeList(city: "a"))
         #expect(manager.rawData?.source == .cache)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 newer", "2 second", "3 of another call"])
         await app.end()
     }
@@ -120,7 +120,7 @@ import Testing
         try await app.save(home(1, "changed elsewhere"), home(2, "left"))
         try await manager.landing(of: CachedHomeList(city: "a"), options: stale)
         #expect(app.origin.requests.count == 2)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 first"])
         await app.end()
     }
@@ -135,7 +135,7 @@ import Testing
         try await gate.waitForArrivals()
         gate.open()
         for (manager, flight) in zip(managers, flights) { _ = try await manager.landing(of: flight) }
-        await landing.flush()
+        await landing.committed()
         #expect(app.origin.requests.count == 1)
         #expect(try await app.rows() == ["1 first"])
         await app.end()
@@ -153,7 +153,7 @@ import Testing
         manager.cancel(cancelled)
         gate.open()
         try await manager.landing(of: HomeList(city: "b"))
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["2 second"])
         await app.end()
     }
@@ -176,8 +176,8 @@ import Testing
         gate.open()
         await #expect(throws: NetworkError.self) { try await manager.landing(of: flight) }
         try await manager.landing(of: HomeList(city: "b"))
-        await annas.flush()
-        await bens.flush()
+        await annas.committed()
+        await bens.committed()
         #expect(try await app.rows().isEmpty)
         let found = try await bensStore.read { try HomeRows().reform($0.fetch(Homes.self)) }
         #expect(found == ["2 of ben"])
@@ -197,7 +197,7 @@ import Testing
         let landing = app.landLists(HomeList.self) { $0.city }
         gate.open()
         _ = try await manager.landing(of: flight)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 of anna"])
         await app.end()
     }
@@ -210,11 +210,11 @@ import Testing
         let landing = app.landLists(HomeList.self) { $0.city }
         let manager = APIManager<HomeList>(on: app.network)
         try await manager.landing(of: HomeList(city: "a"))
-        await landing.flush()
+        await landing.committed()
         #expect(app.failures.count == 1)
         #expect(try await app.rows() == ["1 first"])
         try await manager.landing(of: HomeList(city: "a"))
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 newer"])
         await app.end()
     }
@@ -224,7 +224,7 @@ import Testing
         let gate = ScriptedGate()
         app.origin.on("/homes", respond: [homes(["1 older"]).held(by: gate), homes(["1 newer"])])
         try await app.store.write {
-            try $0.database.execute(
+            try $0.connection.execute(
                 sql: """
                     CREATE TABLE paper (home INTEGER REFERENCES home (id) DEFERRABLE INITIALLY DEFERRED);
                     CREATE TRIGGER refusal AFTER INSERT ON home WHEN NEW.title = 'newer'
@@ -237,11 +237,11 @@ import Testing
         try await gate.waitForArrivals()
         // A request of its own, with the response of a later moment.
         try await second.landing(of: HomeList(city: "a"), options: CallOptions(cacheUse: .refresh))
-        await landing.flush()
+        await landing.committed()
         #expect(app.failures.count == 1)
         gate.open()
         _ = try await first.landing(of: older)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 older"])
         await app.end()
     }
@@ -252,11 +252,11 @@ import Testing
         let landing = app.landLists(HomeList.self) { $0.city }
         let endpoint = HomeList(city: "a")
         let rawData = try await app.network.call(endpoint)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows().isEmpty)
         landing.land(rawData, of: endpoint)
         landing.land(rawData, of: CachedHomeList(city: "a"))
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 first"])
         await app.end()
     }
@@ -270,11 +270,11 @@ import Testing
         let landing = app.landLists(HomeList.self) { $0.city }
         try await manager.landing(of: endpoint)
         landing.land(rawData, of: endpoint, as: older)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 new"])
         // Without a number it is newer than all calls before.
         landing.land(rawData, of: endpoint)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 old"])
         await app.end()
     }
@@ -293,7 +293,7 @@ import Testing
         #expect(try await app.rows().isEmpty)
         status.set(.wifi)
         try await sender.replayed.wait(until: 1)
-        await landing.flush()
+        await landing.committed()
         #expect(try await app.rows() == ["1 changed"])
         await queue.close()
         await app.end()

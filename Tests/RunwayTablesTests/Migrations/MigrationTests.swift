@@ -79,7 +79,7 @@ struct MigrationTests {
         }
         let middle = try await folder.open(
             [FirstPeople.self], Migrations(adding)
-        ) { $0.recover = { _ in .lastWholeStep } }
+        ) { $0.recover = { _ in .stayAtLastStep } }
         try await middle.close()
         #expect(try steps() == ["initials"])
     }
@@ -161,7 +161,7 @@ struct MigrationTests {
         let broken = Step(
             "broken", sql: "CREATE INDEX broken ON person (name)", back: "DROP INDEX broken; DROP TABLE nothing")
         try await folder.open([People.self], all).close()
-        try await folder.open([People.self], Migrations(all.steps + [broken])) { $0.recover = { _ in .lastWholeStep } }
+        try await folder.open([People.self], Migrations(all.steps + [broken])) { $0.recover = { _ in .stayAtLastStep } }
             .close()
         #expect(await kind { _ = try await folder.open([People.self], all) } == .migration)
         #expect(try steps().last == "broken")
@@ -269,7 +269,7 @@ struct MigrationTests {
         #expect(try await readOnly.read { try $0.count(FirstPeople.self) } == 3)
         #expect(await kind { try await readOnly.write { _ = try $0.insert(Values<Lists>()) } } == .readOnly)
         try await readOnly.close()
-        let whole = try await folder.open([FirstPeople.self], failing) { $0.recover = { _ in .lastWholeStep } }
+        let whole = try await folder.open([FirstPeople.self], failing) { $0.recover = { _ in .stayAtLastStep } }
         #expect(try await whole.write { try $0.delete(FirstPeople.self, where: FirstPeople.id == 1) } == 1)
         try await whole.close()
         let anew = try await folder.open([People.self], failing) { $0.recover = { _ in .setAside } }

@@ -53,7 +53,7 @@ import Testing
                     let store = try await RecordStore.open(at: URL(fileURLWithPath: path), tables: [OldItems.self])
                     try await store.write { file in
                         #expect(try file.count(OldItems.self) == 25 * round)
-                        #expect(try file.database.columns(in: "item").count == 2)
+                        #expect(try file.connection.columns(in: "item").count == 2)
                         for number in 0..<20 { try OldItems.insert("old \(number)", file) }
                     }
                     try await store.close()

@@ -86,7 +86,7 @@ struct HostileValueTests {
     }
 
     private static func schema(of store: RecordStore) async throws -> [String] {
-        try await store.read { try String.fetchAll($0.database, sql: "SELECT name || sql FROM sqlite_master") }
+        try await store.read { try String.fetchAll($0.connection, sql: "SELECT name || sql FROM sqlite_master") }
     }
 
     /// Takes the rows of a group through all operations; returns the first that went wrong.

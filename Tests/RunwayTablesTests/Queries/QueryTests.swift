@@ -3,6 +3,13 @@ import Testing
 
 @testable import RunwayTables
 
+/// A table in which two columns together identify a row.
+private enum Shares: RunwayTables.TableDefinition {
+    static let name = "share"
+    static let list = Column<Int>("list"), person = Column<String>("person"), rank = Column<Int>("rank", default: 1)
+    static let columns = TableColumns<Self>(list, person, rank, keyColumnCount: 2)
+}
+
 struct QueryTests {
     private let folder = ScratchFolder()
     private let list = UUID()
@@ -52,6 +59,26 @@ struct QueryTests {
             #expect(try file.count(Tasks.self) == 10 && file.count(Tasks.self, where: Tasks.due == nil) == 3)
             #expect(try file.fetch(Tasks.self, limit: 0).isEmpty && file.fetch(Tasks.self, limit: -1).isEmpty)
         }
+    }
+
+    @Test func twoColumnsIdentifyARow() async throws {
+        func share(_ list: Int, _ person: String?, _ rank: Int? = nil) -> Values<Shares> {
+            var row = Values<Shares>()
+            (row[Shares.list], row[Shares.person], row[Shares.rank]) = (list, person, rank)
+            return row
+        }
+        var store = try await folder.open([Shares.self])
+        let rows = [share(1, "ada"), share(1, "bob"), share(2, "ada"), share(1, "ada", 5)]
+        try await store.write { file in for row in rows { try file.save(row) } }
+        let half = share(1, nil, 6)
+        #expect(await kind { try await store.write { _ = try $0.save(half) } } == .rejected)
+        try await store.close()
+        store = try await folder.open([Shares.self])
+        let found = try await store.read {
+            try $0.fetch(Shares.rank, orderedBy: [.ascending(Shares.list), .ascending(Shares.person)])
+        }
+        #expect(found == [share(1, "ada", 5), share(1, "bob", 1), share(2, "ada", 1)])
+        #expect(try await store.write { try $0.delete(Shares.self, where: Shares.person == "ada") } == 2)
     }
 
     @Test func someColumnsLeaveOthersAbsent() async throws {

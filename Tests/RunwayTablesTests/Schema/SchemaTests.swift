@@ -102,8 +102,8 @@ struct SchemaTests {
         #expect(try await store.read { try $0.count(Tasks.self) } == 2)
         let (legacy, version) = try await store.read { file in
             (
-                try String.fetchOne(file.database, sql: "SELECT legacy FROM task WHERE title = 'old'"),
-                try Int.fetchOne(file.database, sql: "PRAGMA user_version")
+                try String.fetchOne(file.connection, sql: "SELECT legacy FROM task WHERE title = 'old'"),
+                try Int.fetchOne(file.connection, sql: "PRAGMA user_version")
             )
         }
         #expect(legacy == "x" && version == 3)
@@ -127,7 +127,7 @@ struct SchemaTests {
         let store = try await folder.open([Lists.self], steps) { $0.adopting = .init() }
         #expect(try await store.read { try $0.fetchFirst(Lists.self) }?[Lists.name_] == "stays")
         let applied = try await store.read {
-            try String.fetchAll($0.database, sql: "SELECT identifier FROM grdb_migrations")
+            try String.fetchAll($0.connection, sql: "SELECT identifier FROM grdb_migrations")
         }
         #expect(Set(applied) == ["v1", "runway.count"])
     }
@@ -145,6 +145,6 @@ struct SchemaTests {
             $0.adopting = .init(preparing: "DROP TABLE kCTPersistanceVersionTableName")
         }
         #expect(try await store.read { try $0.fetchFirst(Lists.self) }?[Lists.name_] == "stays")
-        #expect(try await store.read { try $0.database.tableExists("kCTPersistanceVersionTableName") } == false)
+        #expect(try await store.read { try $0.connection.tableExists("kCTPersistanceVersionTableName") } == false)
     }
 }

@@ -47,7 +47,7 @@ struct SecretTests {
         let notes = [note("1", "a", nil), note("2", "b", nil)]
         try await store.write { file in for note in notes { try file.save(note) } }
         try await store.write {
-            try $0.database.execute(sql: "UPDATE note SET text = (SELECT text FROM note WHERE id = '2')")
+            try $0.connection.execute(sql: "UPDATE note SET text = (SELECT text FROM note WHERE id = '2')")
         }
         #expect(await kind { _ = try await store.read { try $0.fetch(Notes.self) } } == .keyUnavailable)
     }

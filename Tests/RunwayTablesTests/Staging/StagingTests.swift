@@ -75,7 +75,7 @@ struct StagingTests {
         #expect(names.map { $0[Lists.name_] } == ["a", "former", "it's new", "c"])
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("stag") })
-        let marks = try await store.read { try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM runway_staging") }
+        let marks = try await store.read { try Int.fetchOne($0.connection, sql: "SELECT COUNT(*) FROM runway_staging") }
         #expect(marks == 0)
         try await store.close()
         // The table of stagings is no difference.
@@ -319,7 +319,7 @@ struct StagingTests {
             #expect(result == nil || result == .rejected, "seed \(seed)")
             #expect(stagings.isEmpty)
         }
-        #expect(try await store.read { try String.fetchOne($0.database, sql: "PRAGMA integrity_check") } == "ok")
+        #expect(try await store.read { try String.fetchOne($0.connection, sql: "PRAGMA integrity_check") } == "ok")
     }
 
     @Test func stagedRowsTakeTheStepsOfAMigration() async throws {

@@ -66,7 +66,7 @@ struct TablesFullDiskTests {
         try FileManager.default.removeItem(at: ballast)
         try await new.finishStaging()
         #expect(try await new.read { try $0.count(Lists.self) } == 2500)
-        #expect(try await new.read { try String.fetchOne($0.database, sql: "PRAGMA integrity_check") } == "ok")
+        #expect(try await new.read { try String.fetchOne($0.connection, sql: "PRAGMA integrity_check") } == "ok")
         try await new.close()
     }
 }

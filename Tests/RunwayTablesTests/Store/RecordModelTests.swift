@@ -92,7 +92,7 @@ struct RecordModelTests {
             _ = try await version.perform(change, on: store)
         }
         try await store.write { file in
-            try file.database.execute(sql: "DELETE FROM item")
+            try file.connection.execute(sql: "DELETE FROM item")
             kill(getpid(), SIGKILL)
         }
     }

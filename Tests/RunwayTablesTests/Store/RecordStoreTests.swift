@@ -27,7 +27,7 @@ struct RecordStoreTests {
 
     @Test func readsCanNotWrite() async throws {
         let store = try await folder.open()
-        #expect(await kind { try await store.read { try $0.database.execute(sql: "DELETE FROM task") } } == .readOnly)
+        #expect(await kind { try await store.read { try $0.connection.execute(sql: "DELETE FROM task") } } == .readOnly)
     }
 
     @Test func anOpeningWaitsForTheCreatorOfTheFile() async throws {
@@ -180,7 +180,7 @@ struct RecordStoreTests {
         let result = await kind {
             try await store.write { file in
                 // SQLite ends a transaction like this also on a full disk.
-                for _ in 1...2 { _ = try? file.database.execute(sql: sql) }
+                for _ in 1...2 { _ = try? file.connection.execute(sql: sql) }
                 try file.insert(task("later"))
             }
         }

@@ -52,7 +52,7 @@ import Testing
         private static func expectOneError(at path: String) async throws {
             try Self.becomeNobody()
             let file = URL(fileURLWithPath: path)
-            for recovery in [RecordStore.Recovery.fail, .lastWholeStep, .setAside, .beginAnew] {
+            for recovery in [RecordStore.Recovery.fail, .stayAtLastStep, .setAside, .beginAnew] {
                 var options = RecordStore.Options()
                 options.recover = { _ in recovery }
                 let chosen = options
