@@ -69,8 +69,10 @@ struct ChatPageCall<Service: APIService>: Endpoint {
     func encode(to encoder: any Encoder) {}
 }
 
-/// Moves the member's mark: the number of the last message that the member has received, and the number of the last one
-/// that the member has read. The call may be repeated, since the server never moves a mark back.
+/// Reports how far the member has received and read the messages of a conversation.
+///
+/// The mark of a member holds the number of the last message that the member has received, and the number of the last
+/// one that the member has read. The call may be repeated, since the server never moves a mark back.
 struct ChatMarkCall<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "ChatMark" }
@@ -97,7 +99,8 @@ protocol ChatCalls: Sendable {
 struct NetworkChatCalls<Service: APIService>: ChatCalls {
     let network: NetworkLayer
     let base: String
-    /// The account that is signed in when the conversations are opened, or else the first that signs in later.
+    /// The account for which calls are made: the one that is signed in when the conversations are opened, or else the
+    /// first that signs in later.
     let account: StreamAccount
 
     init(network: NetworkLayer, base: String) {
@@ -150,7 +153,7 @@ extension ChatMachine {
         /// The call failed, and a repeated call may succeed. The server may have received the call.
         case transient
 
-        /// Converts the error of a call that sends a message or a mark.
+        /// Creates the reason from the error of a call that sends a message or a mark.
         init(_ error: NetworkError) {
             let outlook = error.outlook
             if error.kind == .queued {
@@ -162,8 +165,9 @@ extension ChatMachine {
             }
         }
 
-        /// Converts the error of a call that gets a page. Status 403 means that the member may not read the
-        /// conversation, 410 that the conversation does not exist, and 404 one of the two.
+        /// Creates the reason from the error of a call that gets a page. Status 403 means that the member may not read
+        /// the conversation, and 410 that the conversation does not exist. Status 404 means that one of the two
+        /// applies.
         init(ofPage error: NetworkError) {
             let isRefused = error.outlook.isFinal && [.forbidden, .notFound, .gone].contains(error.status)
             self = isRefused ? .refused(error.chatReason) : .transient

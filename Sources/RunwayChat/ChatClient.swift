@@ -224,7 +224,8 @@ extension ChatClient {
 
     /// Follows a conversation that was opened while the stream was already open.
     private func follow(_ conversation: ChatConversation, _ start: Int) async {
-        // The server applies changes of topics in the order of their arrival, so the pending unsubscription goes first.
+        // The server applies changes of topics in the order of their arrival, so the pending unsubscription has to
+        // arrive first.
         await leaving.removeValue(forKey: conversation.id)?.value
         guard isFollowed(conversation, start) else { return }
         var refusal: String?
@@ -304,9 +305,9 @@ extension ChatClient {
 
     private func stateDidChange(_ start: Int) {
         guard startCount == start, reading != nil, let events else { return }
-        // The client reports the end only when it can be started again.
+        // The client reports that the stream has ended only when the client can be started again.
         if events.state != .ended { state = events.state }
-        // The next connection includes the topics that the server allows again.
+        // Later the server may allow a topic again: the next connection then includes it.
         let refused = events.refusedTopics
         for one in ready where refused.contains(Self.topic(of: one.id)) { one.setExclusion(ChatMachine.exclusion) }
         // `state` may be reported late. Only the event sequence has the current state.
@@ -370,7 +371,7 @@ extension ChatClient {
             guard let conversation = conversations[id], conversation.isReady else { continue }
             var state = conversation.machine.state(at: stored[id]?.place ?? "")
             guard state != stored[id] else { continue }
-            // A refused conversation gets no position, since the stream skips its messages.
+            // A refused conversation is stored without a position, since the stream does not deliver its messages.
             state.place = conversation.isRefused ? "" : cursor?.lastEventID ?? ""
             states[id] = state
         }
@@ -389,7 +390,8 @@ extension ChatClient {
         return isChanged
     }
 
-    /// Stores states, and returns those that could not be stored. The next change tries them again.
+    /// Stores states, and returns the ones that could not be stored. The client tries to store these again at the next
+    /// change.
     private func storeAll(_ states: [String: ChatState]) async -> Set<String> {
         guard !states.isEmpty else { return [] }
         let (failed, problem) = await store.storeEach(states)

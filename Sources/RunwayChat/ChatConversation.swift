@@ -37,7 +37,8 @@ public final class ChatConversation {
     public private(set) var hasOlder = false
     /// The number of shown messages of other members that this member has not read.
     public private(set) var unreadCount = 0
-    /// Whether messages are sent at once. It is `true` if the stream has caught up and the server refuses no page.
+    /// Whether messages are sent at once. It is `true` if the stream has caught up and the server does not refuse the
+    /// pages of the conversation.
     public private(set) var isLive = false
     /// Whether the server refuses the conversation or its pages, or can't have a conversation with this name. The
     /// server refuses the conversation, for example, after the member was removed.
@@ -127,7 +128,8 @@ public protocol ChatConversationDelegate: AnyObject {
 
 // The functions that `ChatClient` calls.
 extension ChatConversation {
-    /// Restores the state of an earlier run. Messages that were written since the start are sent after the stored ones.
+    /// Restores the state of an earlier run. Messages that were written since the client started are sent after the
+    /// stored ones.
     func restore(_ state: ChatState?, isCurrent: Bool) {
         guard !isReady else { return }
         isReady = true

@@ -3,18 +3,18 @@ import Runway
 import RunwayStreams
 import Synchronization
 
-/// Delays the offline queue's calls for one account until the client's stream has certainly caught up.
+/// Delays the offline queue's calls for one account as long as the client's stream may have missed events.
 ///
-/// If no account is signed in yet, the delay applies to the first account that signs in. The stream's driver notifies
-/// this object directly: a hop to the main actor would come too late. The driver suspects its connection while the
-/// device has no network, so the delay has begun by the time the network returns.
+/// If no account is signed in yet, the delay applies to the first account that signs in. The driver of the stream
+/// notifies this object directly, since a notification over the main actor would arrive too late. The driver assumes a
+/// broken connection while the device has no network, so the delay has begun by the time the network returns.
 final class ChatQueueDelay<Service: APIService>: Sendable {
     private struct State {
         var isBegun = false
         /// The driver of the stream; `nil` until the client has started and read its stored states. Held weakly, since
         /// the driver holds this object.
         weak var driver: StreamDriver?
-        /// The number of changes of this state that were not passed to the queue yet.
+        /// The number of changes of this state that have not been passed to the queue yet.
         var pendingChanges = 0
     }
 

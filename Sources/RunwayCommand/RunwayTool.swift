@@ -71,7 +71,7 @@ struct RunwayTool: AsyncParsableCommand {
         }
     }
 
-    /// Throws if an argument is not UTF-8, since Swift would replace the invalid bytes silently.
+    /// Throws an error if an argument is not UTF-8, since Swift would replace the invalid bytes silently.
     private static func checkEncodingOfArguments() throws {
         let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
         for (index, argument) in arguments.enumerated() {

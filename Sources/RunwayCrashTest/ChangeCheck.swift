@@ -52,7 +52,8 @@ struct ChangeCheck {
         if !lost.isEmpty {
             findings.append("\(name): \(lost.count) were lost while they were sent, such as \(lost[0]).")
         }
-        // A call that was refused, or whose process was killed, may arrive late, but only once.
+        // A call that was refused, or whose process was killed, may arrive after later calls, but it may arrive only
+        // once.
         findings += problems(
             of: name, Dictionary(grouping: effects, by: \.account).mapValues { $0.map(\.number) }, offered: offered,
             durable: durable, isOrdered: durable.subtracting(uncertain).contains)

@@ -60,7 +60,8 @@ struct ChangerProcess: AsyncParsableCommand {
             }
             number = numbers.upperBound
             try await retryUncertain(queue)
-            // A shorter queue is empty at times, and then sends new calls at once. Both paths are tested.
+            // At most 20 changes wait, so that the queue is empty at times. An empty queue sends new calls at once. The
+            // test covers calls that are sent at once, and calls that wait.
             while queue.currentState.waitingCount > 20 {
                 try await changeAccount(network)
                 try await retryUncertain(queue)

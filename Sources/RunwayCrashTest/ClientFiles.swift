@@ -26,19 +26,20 @@ struct ClientFiles: Sendable {
     var name: String { folder.lastPathComponent }
     /// The database of the action log or offline queue.
     var database: URL { folder.appending(path: "database/\(kind.rawValue).sqlite") }
-    /// The numbers of records and changes, written before they are recorded or sent.
+    /// The file with the numbers of all records and changes. A number is written before its record or change is
+    /// recorded or sent.
     var offered: URL { folder.appending(path: "offered") }
-    /// The numbers that were reported to the client as durable.
+    /// The file with the numbers of records and changes that were reported to the client as durable.
     var durable: URL { folder.appending(path: "durable") }
-    /// The numbers of changes that the queue has stored.
+    /// The file with the numbers of changes that the queue has stored.
     var queued: URL { folder.appending(path: "queued") }
-    /// The numbers of stored changes that were reported as successful.
+    /// The file with the numbers of stored changes that were reported as successful.
     var reported: URL { folder.appending(path: "reported") }
-    /// The numbers of changes that the client began to send.
+    /// The file with the numbers of changes that the client began to send.
     var sent: URL { folder.appending(path: "sent") }
-    /// The numbers of stored changes that the gateway refused, and that the client sent again.
+    /// The file with the numbers of stored changes that the gateway refused, and that the client sent again.
     var uncertain: URL { folder.appending(path: "uncertain") }
-    /// The reasons why stored changes failed.
+    /// The file with the reasons why stored changes failed.
     var refused: URL { folder.appending(path: "refused") }
 
     func numbers(in file: URL) throws -> [Int] { try Self.lines(of: file).compactMap { Int($0) } }
@@ -60,7 +61,7 @@ struct ServerFiles: Sendable {
 
     var keys: URL { actions.deletingLastPathComponent().appending(path: "keys.sqlite") }
     var ledger: URL { actions.deletingLastPathComponent().appending(path: "ledger") }
-    /// Lists records and changes that arrived under another account than their own.
+    /// A file that lists the records and changes that arrived under another account than their own.
     var foreign: URL { actions.deletingLastPathComponent().appending(path: "foreign") }
 }
 

@@ -12,12 +12,13 @@ import RunwayStreams
 /// The caller passes in events and results, performs the returned actions, and calls ``tick(at:)`` at ``deadline``.
 struct ChatMachine: Sendable {
     enum Action: Sendable, Hashable {
-        /// Get a page of messages, and pass in the page or the failure. Only one fetch is in flight at a time.
+        /// Get a page of messages, and pass the page or the failure to the machine. Only one fetch is in flight at a
+        /// time.
         case fetch(ChatRange)
-        /// Send a message, and pass in the result. Only one message is in flight at a time, so that messages arrive in
-        /// the order in which they were written.
+        /// Send a message, and pass the result to the machine. Only one message is in flight at a time, so that
+        /// messages arrive in the order in which they were written.
         case send(ChatDraft)
-        /// Move the member's mark, and pass in the result. Only one such call is in flight at a time.
+        /// Move the member's mark, and pass the result to the machine. Only one such call is in flight at a time.
         case mark(ChatMark)
     }
 
@@ -183,12 +184,12 @@ extension ChatMachine {
         return next(at: now)
     }
 
-    /// Ends the pause if a page brought the missing messages. Lengthens the pause if the next fetch would return the
-    /// same page.
+    /// Ends the pause between fetches if a page contained the missing messages. Lengthens the pause if the next fetch
+    /// would return the same page.
     private mutating func noteProgress(_ page: ChatPage, _ range: ChatRange, from before: Int64?, at now: Duration) {
         switch range {
         case .latest:
-            // As long as the window has no last message, it is unknown whether the next page brings the missing ones.
+            // As long as no message is shown, it is unknown whether the next page contains the missing ones.
             if let last = window.last, page.last <= last { fetchPause.reset() }
         case .after:
             guard let last = window.last else {
@@ -287,7 +288,8 @@ extension ChatMachine {
 }
 
 extension ChatMachine {
-    /// Restores the state of an earlier run. Messages that were written since the start are sent after the stored ones.
+    /// Restores the state of an earlier run. Messages that were written since the client started are sent after the
+    /// stored ones.
     ///
     /// - Parameters:
     ///   - state: The stored state.

@@ -39,7 +39,8 @@ struct ChatMarks: Sendable {
     }
 }
 
-// The mark of this member. `last` is the number up to which every message has arrived; `nil` before the first page.
+// The functions that decide when the client sends its own member's mark. `last` is the number up to which every message
+// has arrived; `nil` before the first page.
 extension ChatMarks {
     /// Returns the mark to send; `nil` if the server has it already, or refuses it.
     private func wanted(_ last: Int64?) -> ChatMark? {
@@ -74,7 +75,7 @@ extension ChatMarks {
         guard isMoving else { return false }
         isMoving = false
         merge(mark)
-        // If the server did not move the mark, the next call waits.
+        // If the server did not move the mark, the client waits longer before it repeats the call.
         if wanted(last) == nil {
             pause.reset()
             pause.end = now + options.markInterval

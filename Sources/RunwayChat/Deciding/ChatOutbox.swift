@@ -34,7 +34,7 @@ struct ChatOutbox: Sendable {
         return true
     }
 
-    /// Inserts the messages of an earlier run before those that were written since the start.
+    /// Inserts the messages of an earlier run before those that were written since the client started.
     mutating func restore(_ stored: [ChatDraft]) {
         drafts = stored.map(\.withoutCall) + drafts
     }
@@ -136,13 +136,13 @@ extension ChatOutbox {
         if message.isFrom(member) { drafts.removeAll { $0.id == message.id } }
     }
 
-    /// Records that the window has skipped all messages before a number.
+    /// Records that the client will not show the messages before a number, because it has skipped them.
     mutating func passedOver(before number: Int64) {
         drafts.removeAll { if case .stored(let stored) = $0.state { stored < number } else { false } }
     }
 
-    /// Prepares the messages for a screen that starts again. Queued messages may be among the skipped ones, so they are
-    /// sent again. The server recognises the messages that it has stored already.
+    /// Prepares the messages for a screen that starts again with newer messages. The skipped messages may include ones
+    /// from the offline queue, so these are sent again. The server recognises the messages that it has stored already.
     ///
     /// - Parameter isLoss: Whether the server has lost messages. They may include stored messages of this member.
     mutating func restart(afterLoss isLoss: Bool) {
@@ -157,8 +157,8 @@ extension ChatOutbox {
 }
 
 extension ChatDraft {
-    /// This draft without a call. If a call with the draft was in flight, the draft is ready to be sent again, since
-    /// the outcome of the call is unknown.
+    /// A copy of this draft that has no call in flight. If a call with the draft was in flight, the draft is ready to
+    /// be sent again, since the outcome of the call is unknown.
     fileprivate var withoutCall: ChatDraft {
         var draft = self
         if state == .sending { draft.state = .waiting }

@@ -9,7 +9,7 @@ struct ChatPresence: Sendable, Hashable, Codable {
 
     init(_ page: ChatPage.Presence) { (run, members) = (page.run, Set(page.members.map { MemberName($0) })) }
 
-    /// Returns the first `maximumCount` members in the order of their names.
+    /// Returns a copy with only the first `maximumCount` members, in the order of their names.
     func limited(to maximumCount: Int) -> ChatPresence {
         guard members.count > maximumCount else { return self }
         var limited = self
@@ -28,8 +28,8 @@ struct ChatPresence: Sendable, Hashable, Codable {
         }
     }
 
-    /// Applies again the changes that arrived while this presence was fetched, except changes from another run of the
-    /// server.
+    /// Applies again the changes that arrived while this list of present members was fetched. Skips changes from
+    /// another run of the server.
     mutating func take(_ changes: [PresenceEvent], upTo maximumCount: Int) {
         for change in changes where change.run == run { take(change, upTo: maximumCount) }
     }

@@ -2,7 +2,8 @@ import RunwayFormats
 
 /// The shown messages of a conversation, and the range of missing messages. Shown messages have consecutive numbers.
 ///
-/// A pure state machine. It shows each message once. Messages after a missing number wait.
+/// A pure state machine. It shows each message once. If a message is missing, the messages after it are not shown until
+/// it arrives.
 struct ChatWindow: Sendable {
     private let options: ChatOptions
 
@@ -22,7 +23,7 @@ struct ChatWindow: Sendable {
 
     init(_ options: ChatOptions) { self.options = options }
 
-    /// Whether older messages exist, and there is room to show them.
+    /// Whether older messages exist, and fewer messages than the maximum are shown.
     var hasOlder: Bool { last != nil && first > serverFirst && messages.count < options.maximumLoadedCount }
 
     var hasEarly: Bool { !early.isEmpty }
@@ -41,7 +42,8 @@ struct ChatWindow: Sendable {
     }
 }
 
-// Processes received messages, and notifies `outbox` of every message that arrives or is skipped.
+// The functions that process received messages. They notify `outbox`, which holds the messages to be sent, of every
+// message that arrives or is skipped.
 extension ChatWindow {
     /// Adds the messages of a page that are not shown yet.
     mutating func take(_ page: ChatPage, _ range: ChatRange, _ outbox: inout ChatOutbox) {
@@ -111,8 +113,8 @@ extension ChatWindow {
         // A message that the server stored twice is shown once.
         guard keys.insert(message.key).inserted else { return }
         messages.append(message)
-        // The oldest tenth is removed at once, since each removal moves all other elements. Older messages that were
-        // loaded stay while the member may be reading them.
+        // If too many messages are shown, the oldest tenth is removed at once, since each removal moves all other
+        // elements. Older messages that were loaded stay while the member may be reading them.
         let maximumCount = hasLoadedOlder ? options.maximumLoadedCount : options.maximumMessageCount
         guard messages.count - maximumCount > maximumCount / 10 else { return }
         let removed = messages.prefix(messages.count - maximumCount)
@@ -129,8 +131,8 @@ extension ChatWindow {
     private mutating func store(early message: ShownMessage) {
         if early[message.number] != nil { return }
         early[message.number] = message
-        // Discards the message with the greatest number. A new page has to bring it again, since a page in flight may
-        // be older than the message.
+        // Discards the message with the greatest number. A page that is requested later has to contain it again, since
+        // a page in flight may be older than the message.
         if early.count > options.maximumEarlyCount, let greatest = early.keys.max() {
             early[greatest] = nil
             needsPage = true
@@ -150,8 +152,8 @@ extension ChatWindow {
         needsPage = state.needsPage || !isCurrent
     }
 
-    /// Adds the window to a state to store. Messages that wait for a missing one are left out, since they are fetched
-    /// together with it.
+    /// Adds the shown messages to a state that will be stored. Messages that wait for a missing one are left out, since
+    /// they are fetched together with it.
     func store(in state: inout ChatState) {
         state.messages = Array(messages.suffix(options.maximumStoredCount))
         state.first = state.messages.count < messages.count ? state.messages.first?.number ?? first : first

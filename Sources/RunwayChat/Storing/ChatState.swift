@@ -25,15 +25,16 @@ public struct ChatState: Sendable, Hashable, Codable {
     var isConsistent: Bool {
         let numbers: [Int64] = [first, last ?? 0, serverFirst, readNumber] + marks.flatMap { [$0.delivered, $0.read] }
         guard numbers.allSatisfy({ ChatMessage.numbers.contains($0) }) else { return false }
-        // The numbers of messages ascend, from `first` to `last` at most. A message that the server stored twice
-        // appears once, so numbers may be missing.
+        // The numbers of messages ascend, and lie between `first` and `last`. A message that the server stored twice
+        // appears only once, so numbers may be missing.
         let shown: [Int64] = [first - 1] + messages.map(\.number) + [(last ?? first - 1) + 1]
         return zip(shown, shown.dropFirst()).allSatisfy { $0 < $1 }
     }
 }
 
 extension ChatState {
-    /// The state reduced to the drafts. All are sent again, since the server recognises a message that it has.
+    /// A copy of this state with only the messages that wait to be sent. All are sent again, since the server
+    /// recognises a message that it has stored.
     var draftsAlone: ChatState {
         var state = ChatState()
         state.drafts = drafts
@@ -51,7 +52,7 @@ public protocol ChatStateStore: Sendable {
     /// Returns the state of a conversation; `nil` if it was never stored, or can't be read. If the message numbers of
     /// the state are invalid, for example in a damaged file, the client uses only the messages that wait to be sent.
     func state(of conversation: String) async -> ChatState?
-    /// Stores the states of conversations. Returns when they will survive the end of the app.
+    /// Stores the states of conversations. Returns once the states will survive the end of the app.
     func store(_ states: [String: ChatState]) async throws
 }
 

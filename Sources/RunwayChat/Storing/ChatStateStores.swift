@@ -4,7 +4,7 @@ import Synchronization
 
 /// Stores conversations in memory, until the app ends.
 package final class MemoryChatStateStore: ChatStateStore {
-    /// Guards the states by conversation.
+    /// Guards the states, by the name of their conversation.
     private let states = Mutex<[String: ChatState]>([:])
 
     /// Creates an empty store.

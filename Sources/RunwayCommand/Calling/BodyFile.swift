@@ -11,7 +11,7 @@ struct BodyFile: Sendable {
     private static let partByteCount = 1 << 16
 
     let path: String
-    /// The size of the file; `nil` if it has none, such as a pipe.
+    /// The size of the file; `nil` for a file without a size, such as a pipe.
     let byteCount: Int?
 
     /// Opens the file, and reads its status.
@@ -74,7 +74,7 @@ struct FormFile: Equatable {
     let path: String
     let contentType: String
 
-    /// Parses the text of an item after its sign, `@`.
+    /// Parses the text that follows the sign `@` in an item of the command line.
     ///
     /// - Throws: ``CommandFailure`` if there is no path, or the media type is malformed.
     init(_ text: String) throws(CommandFailure) {

@@ -10,7 +10,7 @@ struct CallCommand: AsyncParsableCommand {
         commandName: "call", abstract: "Make one call to any server, and print the response.",
         usage: "runway call [<method>] <url> [<items> ...] [<options>]", discussion: CallHelp.discussion)
 
-    // The method may be absent, so the words are assigned their meaning after all options are parsed.
+    // The method may be left out, so the words of the command line are interpreted only after all options are parsed.
     @Argument(
         help: "GET, POST, … in any case. Default: POST if there is a body, or GET.",
         completion: .list(CallLine.knownMethods.map(\.rawValue)))
@@ -153,8 +153,8 @@ struct CallCommand: AsyncParsableCommand {
     /// The redaction of the record. The record contains bodies, since the output shows the request.
     var redaction: Redaction { showSecrets ? .none : Redaction(recordsBodies: true) }
 
-    /// Adds the `Authorization` field of `--auth`. Without `--auth`, adds the field that the session stores, if the
-    /// request has none.
+    /// Adds the `Authorization` field that `--auth` determines. Without `--auth`, adds the field that the session
+    /// stores, if the request has no `Authorization` field.
     private func authorize(_ head: inout HTTPRequest, from stored: NamedSession?, host: String) async throws {
         guard let auth else {
             if head.headerFields[.authorization] == nil { head.headerFields[.authorization] = stored?.authorization }
@@ -175,7 +175,8 @@ struct CallCommand: AsyncParsableCommand {
                 await session.download(request, to: output, progress: progress)
             }
         } else {
-            // The file is opened before the request is sent, so that an unwritable path fails first.
+            // The file is opened before the request is sent, so that the command fails early if the path can't be
+            // written.
             let file = try output.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile(path: $0) }
             let showsHead = headers || request.head.method == .head && !json && output == nil
             result = await ProgressLine.during(progress.text) {

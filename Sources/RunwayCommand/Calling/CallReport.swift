@@ -10,7 +10,7 @@ struct CallReport: Encodable, Sendable {
     let flight: FlightRecord?
     let error: NetworkError?
 
-    /// The first request that was sent. The attempts of the flight include the requests of redirects.
+    /// The first request that was sent. The requests of redirects are among the attempts in the record of the call.
     struct RequestReport: Encodable, Sendable {
         let method: String
         let url: String
@@ -30,7 +30,8 @@ struct CallReport: Encodable, Sendable {
         }
     }
 
-    /// The response. Its header fields are redacted as in the record. Its body is not, since the user requested it.
+    /// The response. Its header fields are redacted as in the record. Its body is not redacted, since the user
+    /// requested it.
     struct ResponseReport: Encodable, Sendable {
         let status: Int
         let reason: String

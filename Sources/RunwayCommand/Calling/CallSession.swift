@@ -24,7 +24,7 @@ struct CallSession: Sendable {
         var isFine = false
         var error: (any Error)?
         var record: FlightRecord
-        /// The size of the partial file before the last response, in bytes.
+        /// The size of the partial file before the last response was received, in bytes.
         var resumedByteCount = 0
         /// Whether nothing was downloaded, because the file already had the full length.
         var wasComplete = false
@@ -117,7 +117,7 @@ struct CallSession: Sendable {
         if let probed, probed.status == .rangeNotSatisfiable {
             return Result(head: probed, shown: .saved(path: path), isFine: true, record: record, wasComplete: true)
         }
-        // If the server refused the probe, the record of the probe has the error.
+        // If the server refused the request that asks for further bytes, the record of that request contains the error.
         return Result(
             head: probed ?? file?.response, shown: file.map { .saved(path: $0.url.path) }, isFine: file != nil,
             error: failure ?? record.outcome.error, record: record, resumedByteCount: file?.resumedByteCount ?? 0)

@@ -94,7 +94,7 @@ enum TimeoutLimit: Double {
     /// One year. The system's clocks can't represent every `Double`.
     case year = 31_536_000
 
-    /// Throws if a number of seconds is not above 0, or exceeds the limit.
+    /// Throws an error if a number of seconds is not above 0, or exceeds the limit.
     func check(_ seconds: Double, of option: String) throws {
         guard seconds > 0, seconds <= rawValue else {
             throw ValidationError("\(option) needs a number of seconds above 0 and of at most a \(self).")
@@ -103,8 +103,8 @@ enum TimeoutLimit: Double {
 }
 
 extension TransportConfiguration.Trust {
-    /// Reads the authorities of `--cacert`, which replace the system's authorities. If `path` is `nil`, the system's
-    /// authorities apply.
+    /// Reads the certificate authorities of the option `--cacert`, which replace the system's authorities. If `path` is
+    /// `nil`, the system's authorities apply.
     ///
     /// - Throws: ``CommandFailure`` if the file can't be read, or contains no certificate.
     init(cacert path: String?) throws(CommandFailure) {

@@ -78,7 +78,8 @@ extension String {
 
 /// Suggests the right option to users who type an option of curl after `runway call`.
 enum CurlHabits {
-    /// Returns the option of `runway call` to use instead; `nil` if the unknown option is not a common curl option.
+    /// Returns the option of `runway call` that replaces an option of curl; `nil` if the unknown option is not a common
+    /// curl option.
     ///
     /// - Parameter message: The parser's message about the unknown option.
     static func advice(on message: String) -> String? {

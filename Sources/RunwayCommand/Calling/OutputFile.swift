@@ -50,7 +50,8 @@ struct OutputFile: Sendable {
         return lstat(path, &status) != 0
     }
 
-    /// Sets the default permissions of new files. A download creates its file readable only by the user.
+    /// Sets the permissions of a file to the default of new files. A download creates its file readable only by the
+    /// user.
     static func share(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }

@@ -6,7 +6,7 @@ import RunwayJSON
 /// | sign | meaning |
 /// |---|---|
 /// | `name==value` | a query parameter |
-/// | `name=value` | a member of the JSON body, a string; in a form a field |
+/// | `name=value` | a string member of the JSON body, or a field of a form |
 /// | `name:=json` | a member of the JSON body, as JSON |
 /// | `name:value` | a header field |
 /// | `name@file` | a file of a form (multipart/form-data) |
@@ -111,7 +111,8 @@ enum RequestItem: Equatable {
         guard let fieldName = HTTPField.Name(name) else {
             throw CommandFailure("\"\(name)\" is not the name of a header field.")
         }
-        // The error does not show the value, which may be a secret. RFC 9110 §5.5 allows no control character but the tab.
+        // In a header field, RFC 9110 §5.5 allows no control character except the tab. The error does not show the
+        // value, which may be a secret.
         let trimmed = value.drop { $0 == " " || $0 == "\t" }
         let hasControls = trimmed.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
         guard HTTPField.isValidValue(String(trimmed)), !hasControls else {

@@ -37,7 +37,8 @@ enum ShownResponse: Sendable {
 extension ResponseSink {
     /// Reads the body to its end, and writes it.
     ///
-    /// - Parameter progress: Counts every part. It removes its line when the response needs the terminal.
+    /// - Parameter progress: Counts the received parts. Removes the progress line when the response is written to the
+    ///   terminal.
     /// - Throws: The ``NetworkError`` of an incomplete body, and errors of writing.
     func consume(_ body: BodyStream, of head: HTTPResponse, progress: CallProgress) async throws -> ShownResponse {
         let parts = CountedParts(body: body, progress: progress)

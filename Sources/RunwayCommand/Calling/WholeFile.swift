@@ -1,12 +1,13 @@
 import Foundation
 
-/// Reads whole files: the value of an item, a certificate, a key, or a request.
+/// Reads whole files: the value of an item of the command line, a certificate, a key, or a request.
 enum WholeFile {
     static let maximumByteCount = 16 << 20
 
     /// Reads a file.
     ///
-    /// - Parameter option: The option that names the file, for error messages; `nil` for an item.
+    /// - Parameter option: The option that names the file, for error messages; `nil` if an item of the command line
+    ///   names it.
     /// - Throws: ``CommandFailure`` if the file can't be read, or is larger than ``maximumByteCount``.
     static func bytes(_ path: String, of option: String? = nil) throws(CommandFailure) -> [UInt8] {
         let name = name(path, option)
@@ -25,7 +26,8 @@ enum WholeFile {
 
     /// Reads a text file.
     ///
-    /// - Parameter option: The option that names the file, for error messages; `nil` for an item.
+    /// - Parameter option: The option that names the file, for error messages; `nil` if an item of the command line
+    ///   names it.
     /// - Throws: ``CommandFailure`` if the file can't be read, is larger than ``maximumByteCount``, or is not UTF-8.
     static func text(_ path: String, of option: String? = nil) throws(CommandFailure) -> String {
         guard let text = String(validating: try bytes(path, of: option), as: UTF8.self) else {

@@ -142,7 +142,7 @@ extension Int32 {
     }
 }
 
-/// When the output has colours. `--color` sets the mode of the whole process.
+/// Determines when the output is coloured. The option `--color` sets the mode of the whole process.
 enum ColourMode: String, ExpressibleByArgument, CaseIterable, Sendable {
     case always
     /// Uses colours on a terminal that supports them, unless `NO_COLOR` is set.

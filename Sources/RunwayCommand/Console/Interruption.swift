@@ -24,7 +24,7 @@ enum Interruption {
         let signals = [SIGINT, SIGTERM]
         let (registrations, registration) = AsyncStream<Void>.makeStream()
         let task = Task {
-            // Until both sources are registered, a signal ends the process, but no work has started yet.
+            // Until both signal sources are registered, a signal ends the process. No work has started by then.
             for await _ in registrations.prefix(signals.count) {}
             try Task.checkCancellation()
             return try await work()

@@ -5,7 +5,7 @@ import RunwaySignatures
 struct KeyRing: Sendable {
     let path: String
     private(set) var entries: [KeyEntry]
-    /// The lock, held from the reading of the file until it was replaced; `nil` if the file is only read.
+    /// The lock, held from the reading of the file until the file is replaced; `nil` if the file is only read.
     private let lock: KeyFileLock?
 
     /// Reads a file in order to change it. Other processes that want to change it wait until this value is released.

@@ -62,7 +62,7 @@ struct MakeKey: ParsableCommand {
 }
 
 enum KeyID {
-    /// Throws if an identifier contains characters that not every signature scheme can represent.
+    /// Throws an error if an identifier contains characters that not every signature scheme can represent.
     static func check(_ id: String, of option: String) throws {
         guard SaltedDigest.isKeyID(id[...]) else {
             throw ValidationError("\(option) needs 1 to 256 letters, digits and -._~:@/+.")

@@ -147,7 +147,7 @@ struct DemoStory {
         line("    \(chat.screen.suffix(2).joined(separator: "   "))", .dim)
     }
 
-    /// Appends a saved home as its two views show it.
+    /// Appends a home that the user saved, as the two views of the app show it.
     private mutating func append(_ saving: SavingTourReport) {
         title(.saving, Self.count([saving.homes], "home"), Self.count([saving.listRequests], "request"))
         for row in saving.screen { line("    \(row)", .dim) }

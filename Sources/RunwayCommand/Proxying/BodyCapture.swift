@@ -49,7 +49,7 @@ struct CapturedBody: Sendable {
 
 /// The captured bodies of calls whose record has not been printed yet.
 final class BodyCaptures: Sendable {
-    /// The maximum number of calls. The oldest call is dropped first.
+    /// The maximum number of calls whose bodies are stored. The bodies of the oldest call are dropped first.
     static let maximumCount = 1024
 
     struct Pair: Sendable {

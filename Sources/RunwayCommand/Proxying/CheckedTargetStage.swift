@@ -9,7 +9,7 @@ struct CheckedTargetStage: RequestStage {
     let targets: ForwardTargets
 
     var step: FlightStep { .customStage("target") }
-    /// The stage may end late, since a name lookup can't be cancelled.
+    /// The stage may end after the deadline of the call, since a name lookup can't be cancelled.
     var endsInTime: Bool { false }
 
     func respond(

@@ -49,7 +49,8 @@ struct ForwardTargets: Sendable {
             all = [address]
         } else {
             let loop = MultiThreadedEventLoopGroup.singleton.any()
-            // The lookup continues after its caller has stopped waiting, since the system's lookup can't be cancelled.
+            // The number of lookups is limited, since a lookup continues after its caller has stopped waiting: the
+            // system's lookup can't be cancelled.
             guard lookups.begin() else { throw TooManyLookups() }
             defer { lookups.end() }
             all = try await lookUp(host, loop).get()

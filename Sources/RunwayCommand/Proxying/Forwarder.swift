@@ -110,8 +110,8 @@ private struct OutgoingResponse: Sendable {
         let fields = response.head.headerFields
         head = response.head
         head.headerFields = fields.endToEnd
-        // The client receives the length that the origin declared (RFC 9112 §6.3), unless the message may not have one
-        // (RFC 9110 §8.6).
+        // The client receives the length that the origin declared (RFC 9112 §6.3), unless the message may not declare a
+        // length (RFC 9110 §8.6).
         let isFramedOtherwise = fields.contains(.transferEncoding) || head.status == .noContent
         let length = isFramedOtherwise ? nil : ContentLength.understood(fields[values: .contentLength])
         head.headerFields[.contentLength] = length.map { "\($0)" }
@@ -144,7 +144,7 @@ final class Upload: Sendable {
 
     /// Returns the body for the layer. A short body is buffered for retries; a longer one is streamed.
     ///
-    /// - Throws: An error of the client's framing.
+    /// - Throws: An error if the client's request is framed incorrectly.
     func body(gatheredUpTo maximumByteCount: Int) async throws -> Runway.RequestBody {
         if isAtEnd { return .none }
         if let byteCount, byteCount <= maximumByteCount {

@@ -14,7 +14,7 @@ struct RequestScreening: Sendable {
     let localAddress: String?
     let port: Int
 
-    /// The pseudonym under which the proxy appears in `Via`, and recognises its own requests.
+    /// The name of the proxy in `Via` fields. The proxy recognises its own requests by this name.
     private var pseudonym: String { "runway-proxy-\(port)" }
 
     /// Returns the request to forward: in origin-form, with its `Host`, and with one more entry in `Via`.

@@ -17,7 +17,7 @@ final class TunnelEnd: ChannelDuplexHandler {
     private var mustRead = false
     private(set) var receivedByteCount = 0
 
-    /// Connects two ends, and starts to read both.
+    /// Connects the two ends of a tunnel, and starts to read both.
     static func join(_ one: TunnelEnd, _ other: TunnelEnd) {
         one.partner = other
         other.partner = one

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Runway
 
-/// The event that a connection is for a tunnel: no HTTP request follows.
+/// The event that reports that a connection is for a tunnel: no HTTP request follows.
 struct TunnelRequested {}
 
 /// Opens the tunnels that clients of a forward proxy request. The handler is before the HTTP parser, and passes on the

@@ -20,7 +20,7 @@ final class Tunnels: Sendable {
     /// Guards the number of open tunnels, and the number of all tunnels so far.
     private let state = Mutex(State())
 
-    /// The maximum time in which neither end sends a byte.
+    /// The maximum time for which neither end of a tunnel sends a byte.
     private let silence: TimeAmount
 
     private let connectTimeout: TimeAmount

@@ -50,7 +50,7 @@ struct EpochCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Throws: ``CommandFailure`` if the place can't be opened or written.
+    /// - Throws: ``CommandFailure`` if the file or the database can't be opened or written.
     private func begin(_ place: LogPlace) async throws(CommandFailure) -> [(content: String, epoch: String)] {
         switch place {
         case .file(let path):

@@ -57,7 +57,8 @@ struct LogCommand: AsyncParsableCommand {
         try Console.output.write(Self.table(of: groups, for: .output))
     }
 
-    /// Returns one line per installation and name, with aligned numbers.
+    /// Returns a table with the number of records for each installation of the app and each name of a record. The
+    /// numbers are aligned.
     private static func table(
         of groups: [(key: UUID, value: [ActionLogCount])], for console: Console
     ) -> ConsoleText {

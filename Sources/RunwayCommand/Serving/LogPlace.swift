@@ -18,7 +18,7 @@ enum LogPlace: Equatable {
         self = isURL ? .postgres(text) : .file(text)
     }
 
-    /// Opens a sink for the place. `close` stores the waiting batches, and closes the sink.
+    /// Opens a sink that stores action logs at this place. `close` stores the waiting batches, and closes the sink.
     ///
     /// - Throws: ``CommandFailure`` if the sink can't be opened.
     func open() async throws(CommandFailure) -> (sink: any ActionLogErasing, close: @Sendable () async throws -> Void) {
@@ -44,9 +44,9 @@ enum LogPlace: Equatable {
         }
     }
 
-    /// Returns the number of records per installation and name.
+    /// Returns the number of stored records for each installation of the app and each name of a record.
     ///
-    /// - Throws: ``CommandFailure`` if the place can't be read.
+    /// - Throws: ``CommandFailure`` if the file or the database can't be read.
     func counts() async throws(CommandFailure) -> [ActionLogCount] {
         switch self {
         case .file(let path):

@@ -166,7 +166,7 @@ private struct CurlReader {
         return RequestInput(head: head, body: body ?? [])
     }
 
-    /// Throws if any version of curl would change the URL before sending it.
+    /// Throws an error if any version of curl would change the URL before sending it.
     private func check(_ url: String, _ target: CallTarget) throws(CommandFailure) {
         let authorityAndTarget = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
         let written = authorityAndTarget.prefix { $0 != "#" }.drop { $0 != "/" && $0 != "?" }
@@ -212,8 +212,8 @@ private struct CurlReader {
         return isText ? bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 } : bytes
     }
 
-    /// Returns the value of `content`, `=content`, `name=content`, `@file` or `name@file`. Throws if curl would encode
-    /// the value.
+    /// Returns the value of `content`, `=content`, `name=content`, `@file` or `name@file`. Throws an error if curl
+    /// would encode the value.
     private static func encoded(_ value: String) throws(CommandFailure) -> [UInt8] {
         guard let sign = value.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
             return try encoded(Array(value.utf8))

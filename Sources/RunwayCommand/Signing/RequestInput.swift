@@ -65,7 +65,7 @@ struct RequestInput: Sendable {
 }
 
 extension CallAuthorization {
-    /// Returns the `Authorization` value. Throws if there is no password.
+    /// Returns the `Authorization` value. Throws an error if there is no password.
     func fieldValueWithPassword() throws(CommandFailure) -> String {
         guard let password else { throw CommandFailure("The option --user of the curl command has no password.") }
         return "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()

@@ -77,7 +77,7 @@ extension UnixTime {
     /// The seconds since 1970 that options accept: up to 12 digits.
     private static let optionRange: ClosedRange<Int64> = 0...999_999_999_999
 
-    /// Throws if a signature can't represent this number of seconds since 1970.
+    /// Throws an error if a signature can't represent this number of seconds since 1970.
     static func check(_ seconds: Int64?, of option: String) throws {
         guard let seconds, !optionRange.contains(seconds) else { return }
         throw ValidationError("\(option) needs seconds since 1970, and not \(seconds).")

@@ -155,7 +155,7 @@ private struct ChatEvents: EventStreamEndpoint {
     private let client: ChatClient<ChatEvents>
     private let conversation: ChatConversation
     private var count = 0
-    /// The present members, recorded after every change.
+    /// The lists of present members, recorded after every change.
     private(set) var seen: [[String]] = []
 
     init(_ name: String, over transport: NIOTransport, port: Int) {
