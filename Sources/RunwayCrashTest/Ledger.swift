@@ -126,8 +126,8 @@ struct CompletionMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// Refuses some requests whose key it has seen before. It simulates a gateway that knows no keys, and refuses a request
-/// because of a deployment, a revoked role, or a body that is too large.
+/// Refuses some requests that repeat an idempotency key. It simulates a gateway that does not support idempotency keys,
+/// and that refuses a request because of a deployment, a revoked role, or a body that is too large.
 final class GatewayMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Guards the received keys.
     private let keys = Mutex<Set<String>>([])

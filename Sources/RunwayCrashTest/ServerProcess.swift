@@ -53,7 +53,7 @@ struct ServerProcess: AsyncParsableCommand {
         let ledger = try Ledger(files.ledger)
         var rules = IdempotencyRules()
         rules.requiresKey = { _ in true }
-        // If a server is killed, another one executes its request again after the lease.
+        // If a server is killed during a request, another server executes the request again when this lease has ended.
         rules.lease = .seconds(1)
         let stored = try await keys(files)
         let store: any IdempotencyStore = bug == .forgottenKeys ? ForgetfulStore(base: stored) : stored

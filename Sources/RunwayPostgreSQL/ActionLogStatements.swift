@@ -48,13 +48,13 @@ enum ActionLogStatements {
     private static let contentByteCount =
         "coalesce(octet_length(json), 0) + coalesce(octet_length(name), 0) + coalesce(octet_length(account), 0)"
 
-    /// Creates the row of a stream, so that ``state`` can lock it.
+    /// Inserts a row for an installation's stream of batches, so that ``state`` can lock the row.
     static let begin = """
         INSERT INTO runway_stream (tenant, installation, stream, highest) VALUES ($1, $2, $3, 0)
         ON CONFLICT (tenant, installation, stream) DO NOTHING
         """
-    /// Locks the row of a stream. Returns the highest sequence number of the stream and the bytes of its installation;
-    /// each is NULL if its row does not exist.
+    /// Locks the row of a stream of batches. Returns the highest batch number of the stream, and the number of stored
+    /// bytes of the installation that sends the stream. Each value is NULL if its row does not exist.
     static let state = """
         SELECT (SELECT highest FROM runway_stream WHERE tenant = $1 AND installation = $2 AND stream = $3 FOR UPDATE),
         (SELECT bytes FROM runway_usage WHERE tenant = $1 AND installation = $2)
@@ -62,7 +62,8 @@ enum ActionLogStatements {
     static let usage = "SELECT sum(bytes) FROM runway_usage WHERE tenant = $1"
     /// Returns the passed ids whose records are stored.
     static let known = "SELECT id FROM runway_record WHERE tenant = $1 AND id = ANY($2::uuid[])"
-    /// Sets the highest sequence number of a stream, and increases the bytes of its installation.
+    /// Sets the highest batch number of a stream. Increases the number of stored bytes of the installation that sends
+    /// the stream.
     static let advance = """
         WITH advanced AS (UPDATE runway_stream SET highest = $4 WHERE tenant = $1 AND installation = $2 AND stream = $3)
         INSERT INTO runway_usage (tenant, installation, bytes) VALUES ($1, $2, $5)
@@ -71,7 +72,7 @@ enum ActionLogStatements {
     /// Erases at most 1,000 records of an account, so that batches can be stored in between. Returns the number of
     /// erased bytes for each installation.
     static let erase = erasure(where: "account = $2")
-    /// Erases like ``erase``, but selects an installation's records without an account.
+    /// Erases at most 1,000 of the records that an installation sent without an account. Otherwise equals ``erase``.
     static let eraseAnonymous = erasure(where: "installation = $2 AND account IS NULL AND name IS NOT NULL")
     static let release = """
         UPDATE runway_usage SET bytes = greatest(bytes - $3, 0) WHERE tenant = $1 AND installation = $2
@@ -108,7 +109,7 @@ enum ActionLogStatements {
             """
     }
 
-    /// All statements. Tests check that the tenant leads every key and every predicate.
+    /// All statements. Tests check that the tenant is the first column of every key and every predicate.
     static var all: [String] {
         tables + usageAddition.dropFirst() + [
             probe, addition, usageProbe, begin, state, usage, known, advance, erase, eraseAnonymous, release, counts,

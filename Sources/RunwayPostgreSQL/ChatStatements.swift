@@ -1,5 +1,5 @@
-/// The SQL of the chat store. It follows the rules of ``ActionLogStatements``: the tenant leads every key and
-/// predicate.
+/// The SQL of the chat store. It follows the rules of ``ActionLogStatements``: the tenant is the first column of every
+/// key and predicate.
 enum ChatStatements {
     static let tables = [
         """
@@ -34,7 +34,7 @@ enum ChatStatements {
 
     /// Makes all statements of a transaction read the same snapshot.
     static let readOneMoment = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-    /// Creates the row of a conversation, so that the next statement can lock it.
+    /// Inserts a row for a conversation, so that the next statement can lock the row.
     static let begin = """
         INSERT INTO runway_conversation (tenant, name, last, published) VALUES ($1, $2, 0, 0)
         ON CONFLICT (tenant, name) DO NOTHING

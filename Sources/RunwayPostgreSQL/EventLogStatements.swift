@@ -1,4 +1,5 @@
-/// The SQL of the event log. It follows the rules of ``ActionLogStatements``: the tenant leads every key and predicate.
+/// The SQL of the event log. It follows the rules of ``ActionLogStatements``: the tenant is the first column of every
+/// key and predicate.
 ///
 /// The last offset is in a row that stays locked until the commit, so that offsets become visible in order. With a
 /// sequence, a later offset could become visible before an earlier one whose transaction takes longer, and readers

@@ -9,14 +9,15 @@ enum IdempotencyStatements {
         "CREATE INDEX IF NOT EXISTS runway_claim_by_expiry ON runway_claim (tenant, expiry)",
     ]
 
-    /// Removes some expired records and some claims that were never completed. It does not wait for other transactions.
+    /// Removes some expired records, and some records of requests that were never completed. It does not wait for other
+    /// transactions.
     static let remove = """
         DELETE FROM runway_claim WHERE tenant = $1 AND (principal, key) IN (SELECT principal, key FROM runway_claim
         WHERE tenant = $1 AND expiry <= $2::bigint AND (response IS NOT NULL OR expiry <= $3::bigint)
         ORDER BY expiry LIMIT 20 FOR UPDATE SKIP LOCKED)
         """
-    /// Removes a principal's claims that were never completed and were made before the clock was set back. It does not
-    /// wait for other transactions, and returns one row for each removed claim.
+    /// Removes the records of a principal's requests that were never completed and began before the clock was set back.
+    /// It does not wait for other transactions, and returns one row for each removed record.
     static let removeAbandoned = """
         DELETE FROM runway_claim WHERE tenant = $1 AND (principal, key) IN (SELECT principal, key FROM runway_claim
         WHERE tenant = $1 AND principal = $2 AND response IS NULL AND expiry > $3::bigint FOR UPDATE SKIP LOCKED)
@@ -27,7 +28,7 @@ enum IdempotencyStatements {
         SELECT count(*), coalesce(sum(bytes), 0) FROM (SELECT octet_length(response) AS bytes FROM runway_claim
         WHERE tenant = $1 AND principal = $2 LIMIT $3) AS own
         """
-    /// Inserts a claim, unless the key has a record.
+    /// Inserts a record that claims a key for a request, unless the key already has a record.
     static let insert = """
         INSERT INTO runway_claim (tenant, principal, key, fingerprint, token, expiry) VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (tenant, principal, key) DO NOTHING RETURNING token

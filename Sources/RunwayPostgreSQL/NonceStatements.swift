@@ -15,7 +15,7 @@ enum NonceStatements {
     ]
 
     static let isolation = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
-    /// Inserts the row of a tenant, unless it exists.
+    /// Inserts the times of a tenant into `runway_nonce_memory`, unless the table has a row for the tenant.
     static let begin = """
         INSERT INTO runway_nonce_memory (tenant, began, first) VALUES ($1, $2, $3)
         ON CONFLICT (tenant) DO NOTHING

@@ -281,7 +281,7 @@
             }
             let highest = number ?? 0
             if batch.number <= highest {
-                // A client that was restored from a backup reuses sequence numbers for other records.
+                // A client that was restored from a backup reuses batch numbers for other records.
                 let known = try knownIDs(of: batch, connection, tenant)
                 let hasAll = batch.records.allSatisfy { known.contains($0.id) }
                 return .success(hasAll ? .known : .gap(expected: highest + 1))

@@ -56,7 +56,7 @@
             return epoch
         }
 
-        /// Returns the epoch of the tenant's message numbers.
+        /// Returns the epoch, which identifies the tenant's message numbering.
         public func epoch() async throws -> String? { name }
 
         /// Stores a message with the next number of its conversation.
@@ -70,7 +70,7 @@
             }
         }
 
-        /// Moves the mark of a member forward.
+        /// Moves a member's mark forward. The mark states how far the member has received and read messages.
         public func mark(
             _ mark: ChatMark, in conversation: String, upToMembers maximumMemberCount: Int
         ) async throws -> ChatMarkResult {
@@ -141,8 +141,8 @@
                 _ submission: ChatSubmission, at time: Int64, upToMembers maximumMemberCount: Int
             ) throws(PostgreSQLError) -> ChatAppendResult {
                 let id = [tenant, submission.sender, submission.id.uuidString]
-                // Waits for another transaction with the same id. All transactions lock the id before the conversation,
-                // which prevents deadlocks.
+                // Waits for another transaction with the same message id. All transactions lock the id before the
+                // conversation, which prevents deadlocks.
                 if try connection.run(ChatStatements.claim, id + [conversation]).isEmpty {
                     let row = try connection.run(ChatStatements.claimed, id).first
                     let number = row?[1].flatMap { Int64($0) } ?? 0

@@ -24,6 +24,7 @@ public struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension PostgreSQLError: CommitError {
-    /// Whether the error concerns only one element, since PostgreSQL does not accept one of its values.
+    /// Whether the error concerns only one element of a common transaction, since PostgreSQL does not accept one of its
+    /// values.
     package var isOfOneElement: Bool { isDataException }
 }

@@ -4,12 +4,15 @@
     extension PostgreSQLEventLog {
         /// The maximum length of a member's name in bytes of UTF-8, so that it fits in the key of a row.
         static let maximumMemberByteCount = 1024
-        /// The maximum number of members of an expired lease that one transaction removes.
+        /// The maximum number of members that one transaction removes from an expired lease. A lease is the
+        /// time-limited list of the members who are present at one server process.
         static let maximumRemovalCount = 256
-        /// The maximum time for which a renewal removes members of expired leases, so that the next renewal is in time.
+        /// The maximum time for which a renewal removes the members of other processes' expired leases, so that the
+        /// next renewal is in time.
         private static let maximumRemovalTime = Duration.seconds(5)
 
-        /// Creates a lease, which expires by the clock of the database.
+        /// Creates a lease for the members that are present at one server process. It expires by the clock of the
+        /// database.
         ///
         /// - Throws: ``PostgreSQLError``, or `StoreRefusal.busy` if too many transactions are pending.
         public func beginPresence(under lease: String, for duration: Duration) async throws {

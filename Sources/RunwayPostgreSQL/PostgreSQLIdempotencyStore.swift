@@ -17,7 +17,8 @@
     /// the claim is removed when its principal has no other room. The size of the database is the only limit for all
     /// principals together.
     public final class PostgreSQLIdempotencyStore: IdempotencyStore {
-        /// The time from the end of a lease until its uncompleted claim is removed, in milliseconds.
+        /// The time after which a record of a request that was never completed is removed, in milliseconds. It begins
+        /// at the end of the request's lease.
         private static let abandonedTime: Int64 = 86_400_000
 
         private let tenant: String

@@ -1,8 +1,9 @@
 /// The SQL for the members that are present in an event log. It follows the rules of ``ActionLogStatements``: the
-/// tenant leads every key and predicate.
+/// tenant is the first column of every key and predicate.
 ///
-/// To renew the lease of all its members, a process updates only one row. The row of the log is locked before members
-/// are recorded, so that only one of several processes finds that a member's record is the first or the last.
+/// All members of a process are recorded under one lease, so the process updates only one row to renew it. The row of
+/// the log is locked before members are recorded, so that only one of several processes finds that a member's record is
+/// the first or the last.
 enum PresenceStatements {
     static let tables = [
         """

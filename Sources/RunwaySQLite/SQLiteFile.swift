@@ -65,7 +65,7 @@ package enum SQLiteFile {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
     }
 
-    /// Turns a file to write-ahead-log mode. SQLite itself does not wait here for another process that writes: it
+    /// Switches a file to write-ahead-log mode. SQLite itself does not wait here for another process that writes: it
     /// reports `SQLITE_BUSY` to a reader that becomes a writer.
     private static func useWriteAheadLog(_ database: Database, busyTimeout: TimeInterval) throws {
         let end = ContinuousClock.now + .seconds(busyTimeout)
@@ -154,8 +154,8 @@ package struct LogBound: Sendable {
 
     package func isExceeded(by count: Int) -> Bool { count > nextByteCount }
 
-    /// Records the result of an attempt. Writers wait during an attempt, so a failed attempt is repeated only when the
-    /// log has doubled in size.
+    /// Records the result of an attempt to move the log. Writers wait during an attempt, so a failed attempt is
+    /// repeated only when the log has doubled in size.
     package mutating func didMove(_ isMoved: Bool) {
         nextByteCount = isMoved ? byteCount : nextByteCount > .max / 2 ? .max : nextByteCount * 2
     }

@@ -39,14 +39,14 @@ extension DatabaseError {
 package struct DamagedColumn: Error {}
 
 extension Row {
-    /// Returns the value of a column. Throws if the value has another type, as in a damaged file; the subscript of
-    /// `Row` would trap.
+    /// Returns the value of a column. Throws an error if the value has another type, as in a damaged file; the
+    /// subscript of `Row` would trap.
     package func value<Value: DatabaseValueConvertible>(_ column: Int) throws(DamagedColumn) -> Value {
         guard let value = Value.fromDatabaseValue(self[column]) else { throw DamagedColumn() }
         return value
     }
 
-    /// Returns the value of a column; `nil` if it is NULL. Throws if the value has another type.
+    /// Returns the value of a column; `nil` if it is NULL. Throws an error if the value has another type.
     package func optionalValue<Value: DatabaseValueConvertible>(_ column: Int) throws(DamagedColumn) -> Value? {
         let stored: DatabaseValue = self[column]
         return stored.isNull ? nil : try value(column)

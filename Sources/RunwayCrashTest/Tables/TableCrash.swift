@@ -5,8 +5,8 @@ import RunwayDemo
 import RunwayTables
 import RunwayTesting
 
-/// Kills programs of two versions of an app, which write one file, migrate it to the later version and back, and stage
-/// rows. Checks the file after kills.
+/// Kills programs of two versions of an app. The programs write one file with single writes and with
+/// `RecordStore.stage`, and migrate it to the later version and back. Checks the file after kills.
 struct TableCrash: AsyncParsableCommand {
     // An option must not share its name with an option of the test tool: the tool would consume it.
     static let configuration = CommandConfiguration(
@@ -94,7 +94,8 @@ struct TableCrash: AsyncParsableCommand {
 
     /// Returns the differences in a file that no process has open, one sentence each.
     ///
-    /// - Parameter isComplete: Whether every staging that a kill interrupted has been finished since.
+    /// - Parameter isComplete: Whether every call of `RecordStore.stage` that a kill interrupted has been finished
+    ///   since.
     private func findings(of files: TableFiles, _ index: Int, isComplete: Bool = false) throws -> [String] {
         guard FileManager.default.fileExists(atPath: files.database.path) else { return [] }
         return try Self.read(files) { database in

@@ -11,7 +11,8 @@ enum TableBug: String, CaseIterable, ExpressibleByArgument {
     case halves
     /// The version of the file advances before the last batch of a migration step has run.
     case earlyVersion
-    /// Staged rows move from the side file to the table before the last of them is in the side file.
+    /// Rows that were passed to `RecordStore.stage` move from the temporary file to the table before the last of them
+    /// is in the temporary file.
     case earlyCompletion
 }
 
@@ -30,7 +31,7 @@ enum NewItems: RunwayTables.TableDefinition {
     static let indexes = [Index("itemByLength", on: length)]
 }
 
-/// One row for each item that was written without staging.
+/// One row for each item that was written without `RecordStore.stage`.
 enum Pairs: RunwayTables.TableDefinition {
     static let name = "pair"
     static let id = Column<Int>("id")
@@ -49,9 +50,10 @@ struct TableFiles {
     var offered: URL { folder.appending(path: "offered") }
     /// The first row number of each call of `RecordStore.stage`, appended before the call.
     var staged: URL { folder.appending(path: "staged") }
-    /// The numbers of rows whose write or staging has been awaited.
+    /// The numbers of rows for which the write, or the call of `RecordStore.stage`, has been awaited.
     var durable: URL { folder.appending(path: "durable") }
-    /// The numbers of staged rows that were changed before the other rows of their staging were moved to the table.
+    /// The numbers of rows that were changed before the other rows of the same call of `RecordStore.stage` were moved
+    /// to the table.
     var changed: URL { folder.appending(path: "changed") }
 
     func numbers(in file: URL) throws -> [Int] { try ClientFiles.lines(of: file).compactMap { Int($0) } }
@@ -126,8 +128,8 @@ struct TableProcess: AsyncParsableCommand {
         }
     }
 
-    /// Changes a staged row if it is in the table already. Other rows of its staging may still be in the side file.
-    /// Returns whether the row was changed.
+    /// Changes a row of a call of `RecordStore.stage` if the row is in the table already. Other rows of this call may
+    /// still be in the temporary file. Returns whether the row was changed.
     private func isChanged(_ number: Int, _ store: RecordStore) async throws -> Bool {
         try await store.write { file in
             try file.connection.execute(

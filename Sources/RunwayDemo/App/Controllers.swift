@@ -1,7 +1,7 @@
 #if Command
     import Runway
 
-    /// The controller of one screen. Shows the responses that land, and the errors of failed calls.
+    /// The controller of one screen. Shows the responses of its calls, and the errors of failed calls.
     @MainActor
     protocol ScreenController: APIManagerDelegate {
         var screen: Screen { get }
@@ -25,7 +25,8 @@
         }
     }
 
-    /// A screen with lists of three teams. One delegate, one reformer and one row view serve all three managers.
+    /// A screen with lists of three teams. One delegate, one `Reformer`, which converts responses to rows, and one row
+    /// view serve all three managers.
     @MainActor
     final class ListController: ScreenController {
         let screen: Screen
@@ -44,7 +45,7 @@
         }
     }
 
-    /// A screen that shows the same homes in a list and on a map. Two reformers convert one response.
+    /// A screen that shows the same homes in a list and on a map. Two `Reformer` types convert one response.
     @MainActor
     final class MapController: ScreenController {
         let screen: Screen

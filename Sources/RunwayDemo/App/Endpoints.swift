@@ -123,7 +123,7 @@
         var path: EndpointPath { "failing/truncated" }
     }
 
-    /// A route that responds with status 200 and an error in the envelope.
+    /// A route that responds with status 200. The JSON object of the response contains an error.
     struct FailingEnvelope: Endpoint {
         static let service = RentalService.self
         var path: EndpointPath { "failing/envelope" }

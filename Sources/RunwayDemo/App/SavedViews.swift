@@ -1,7 +1,7 @@
 #if Command
     import Runway
 
-    /// The second-hand team's pictures, which have no envelope.
+    /// The service for pictures of second-hand homes. Its responses are bytes without a JSON object around them.
     enum PictureService: APIService {
         static let name = "pictures"
         static let environments: [ServiceEnvironment: String] = [:]

@@ -12,7 +12,8 @@
 
         /// Creates an empty screen.
         ///
-        /// - Parameter onLanding: Called for each call that landed on the screen, after its rows are shown.
+        /// - Parameter onLanding: Called for each call whose response has arrived at the screen's controller, after the
+        ///   screen shows its rows.
         init(onLanding: @escaping (FlightID) -> Void) {
             self.onLanding = onLanding
         }
@@ -40,7 +41,7 @@
             lines = ["⚠︎ \(error.sentence)"]
         }
 
-        /// Notifies `onLanding` that a call landed.
+        /// Calls `onLanding` for a call whose response or error is shown.
         func landed(_ flight: FlightID?) {
             if let flight { onLanding(flight) }
         }

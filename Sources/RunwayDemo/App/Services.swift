@@ -3,7 +3,8 @@
     import Runway
     import RunwayJSON
 
-    /// The second-hand team's service. Its envelope has an error object in addition to `"status":"error"`.
+    /// The second-hand team's service. The JSON object around its data has an error object in addition to
+    /// `"status":"error"`.
     enum SecondHandService: APIService {
         static let name = "second-hand"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -18,7 +19,7 @@
         }
     }
 
-    /// The rental team's service. `code` in its envelope is 0 or an error number.
+    /// The rental team's service. `code` in the JSON object around its data is 0 or an error number.
     enum RentalService: APIService {
         static let name = "rental"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -29,7 +30,8 @@
         }
     }
 
-    /// The service for members' data. It uses the rental team's envelope, and its calls have an access token.
+    /// The service for members' data. Its responses have the format of the rental team, and its calls have an access
+    /// token.
     enum MemberService: APIService {
         static let name = "member"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -40,8 +42,8 @@
         }
     }
 
-    /// The new-homes team's service. `error` in its envelope is null or the name of an error. Its server accepts
-    /// several requests merged into one.
+    /// The new-homes team's service. `error` in the JSON object around its data is null or the name of an error. Its
+    /// server accepts several requests merged into one.
     enum NewHomesService: APIService {
         static let name = "new-homes"
         static let environments: [ServiceEnvironment: String] = [:]
@@ -62,15 +64,15 @@
     }
 
     extension Verdict {
-        /// Creates the verdict on a response without an envelope. If the status is not a success, the status decides.
-        /// Otherwise the response is invalid, since the envelope is missing.
+        /// Creates the verdict on a response that lacks the JSON object of its team. If the status is not a success,
+        /// the status decides. Otherwise the response is invalid.
         fileprivate init(status: HTTPResponse.Status, headerFields: HTTPFields, malformed rawData: RawData?) {
             self.init(status: status, headerFields: headerFields)
             guard self == .fine, let rawData else { return }
             self = .malformed(rawData.json.invalidDocumentError.map { "\($0)" } ?? "it has another shape.")
         }
 
-        /// Creates the verdict on a response whose envelope has `code`, which is 0 or an error number.
+        /// Creates the verdict on a response whose JSON object has the member `code`, which is 0 or an error number.
         fileprivate init(coded head: HTTPResponse, _ rawData: RawData?) {
             if let rawData, let code = rawData["code"].int {
                 self = code == 0 ? .fine : Verdict(teamError: code, rawData["message"].string)

@@ -12,7 +12,7 @@
             let router = Router(context: Context.self)
             router.add(middleware: CountingMiddleware(backend: self))
 
-            /// Adds a route that applies the request's delay, and returns failures in a team's envelope.
+            /// Adds a route that applies the request's delay, and returns failures in the format of a team.
             func get(
                 _ path: RouterPath, as team: Listing.Kind, delayedByDefault milliseconds: Int = 0,
                 _ respond: @escaping @Sendable (QueryParameters, Request, Context) throws -> Response
@@ -73,7 +73,7 @@
                         """))
         }
 
-        /// Returns an error in a team's envelope. `error` is a ``BackendFailure/name``, by default `token_expired`.
+        /// Returns an error in the format of a team. `error` is a ``BackendFailure/name``, by default `token_expired`.
         /// `team` is `esf`, `zf` or `xinfang`, by default `zf`.
         private static func envelope(_ query: QueryParameters) throws -> Response {
             func choice<Value>(_ name: String, default value: String, among values: [(String, Value)]) throws -> Value {
@@ -135,7 +135,7 @@
                 counter.mergedRequestArrived()
                 return try await respond(to: request, context: context, next: next)
             }
-            // The router has set the pattern, except for unknown paths.
+            // The router has set the pattern of the route, except for unknown paths.
             let route = context.endpointPath ?? BackendStatistics.unknownRoute
             counter.requestArrived(at: route)
             do {

@@ -6,7 +6,8 @@
     import RunwayJSON
     import RunwayServer
 
-    /// The routes for a user's data, `member/*`: access tokens and favourites. They use the rental team's envelope.
+    /// The routes for a user's data, `member/*`: access tokens and favourites. They use the response format of the
+    /// rental team.
     struct MemberAPI: Sendable {
         static let maximumBodyByteCount = 4096
         static let folders = 1...10

@@ -32,7 +32,8 @@
             .milliseconds(try integer("delay_ms", in: 0...Self.maximumDelayMilliseconds) ?? milliseconds)
         }
 
-        /// Returns the filter of `city`, `district` and the price limit. `maximumPrice` is the name of its parameter.
+        /// Returns the filter of `city`, `district` and the price limit. `maximumPrice` is the name of the query
+        /// parameter for the price limit.
         ///
         /// A district needs its city, since two cities may have districts with the same name.
         func filter(maximumPrice: String, yuanPerUnit: Int) throws(BackendFailure) -> ListingFilter {

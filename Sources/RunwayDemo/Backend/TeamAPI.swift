@@ -51,12 +51,13 @@
             }
         }
 
-        /// Returns the response of `body`. If it throws, returns the error in the team's envelope.
+        /// Runs `body`, and returns its response. If `body` throws a ``BackendFailure``, returns the error in the
+        /// team's format.
         func responding(_ body: () async throws -> Response) async throws -> Response {
             do { return try await body() } catch let failure as BackendFailure { return try refusal(failure) }
         }
 
-        /// Creates the response for a failure: the team's envelope, with the status that the team uses.
+        /// Creates the response for a failure, with the JSON format and the status that the team uses.
         func refusal(_ failure: BackendFailure) throws -> Response {
             let status: HTTPResponse.Status =
                 switch failure {
@@ -79,7 +80,7 @@
         }
     }
 
-    /// The reasons for which the backend refuses requests. Each team has its own envelope and status for them.
+    /// The reasons for which the backend refuses requests. Each team has its own JSON format and status for them.
     enum BackendFailure: Error, Equatable {
         /// A parameter is malformed or out of bounds.
         case badParameter(name: String, found: String, expected: String)

@@ -55,8 +55,8 @@
             try await step("The nearest refuses every connection", shouldWin: .middle) {
                 try await call(NearbyHomes(city: "shenzhen"))
             } why: { [self] wire in
-                // If a new connection was needed while the address was silent, the transport already suspects the
-                // address, and does not dial it.
+                // If a new connection was needed while the address was silent, the transport already assumes that the
+                // address is unreachable, and does not connect to it.
                 guard wire.dialed.contains(where: { $0.address == near }) else {
                     return "\(near) was silent, and comes after the others; the next nearest has taken its place"
                 }

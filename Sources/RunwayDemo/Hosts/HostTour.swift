@@ -136,7 +136,8 @@
         var city = "shanghai"
     }
 
-    /// The results of a ``HostTour``: the dialled addresses, the winner of each step, and the reason.
+    /// The results of a ``HostTour``: the dialled addresses, and the address that responded in each step, with the
+    /// reason.
     package struct HostTourReport: TourReport {
         /// One step of the tour.
         package struct Row: Sendable, Encodable {

@@ -95,7 +95,7 @@
         private let requests = ReceivedCount()
 
         var requestCount: Int { requests.value }
-        /// The number of received actions, with repetitions.
+        /// The number of received actions, including repeated ones.
         var receivedCount: Int { received.value }
 
         init(_ base: SQLiteActionLogSink) { self.base = base }

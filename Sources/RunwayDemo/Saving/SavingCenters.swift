@@ -39,7 +39,7 @@
             }
         }
 
-        /// Saves a home, and its picture in a file beside the row.
+        /// Saves a home in the database, and its picture in a file beside the database.
         func add(_ home: SavedHome, with picture: [UInt8]) async throws {
             let draft = Draft(home)
             try await store.withFile(Data(picture)) { file in

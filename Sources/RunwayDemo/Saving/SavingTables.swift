@@ -3,7 +3,7 @@
     import RunwayJSON
     import RunwayTables
 
-    /// The second-hand homes of every list that has landed.
+    /// The second-hand homes of every list that the app has received.
     enum HomeTable: TableDefinition {
         static let name = "home"
         static let id = Column<String>("id"), district = Column<String>("district"), title = Column<String>("title")
@@ -12,7 +12,7 @@
         static let indexes = [Index("homeByDistrict", on: district)]
     }
 
-    /// Homes that the user has saved, each with a picture in a file beside its row.
+    /// Homes that the user has saved. The picture of each home is in a file beside the database.
     enum FavouriteTable: TableDefinition {
         static let name = "favourite"
         static let home = Column<String>("home"), note = Column<String>("note"), picture = Column<StoredFile>("picture")

@@ -75,7 +75,7 @@
             shouldShow(error: kind, saying: words)
         }
 
-        /// Lets the backend send its delayed responses, and waits until they have landed.
+        /// Lets the backend send its delayed responses, and waits until the app's controllers have received them.
         func releaseResponses() async throws {
             gate.open()
             try await landed()
@@ -97,7 +97,8 @@
             }
         }
 
-        /// Waits until every call so far has a record, and has landed if it should land.
+        /// Waits until every call so far has a record. Also waits until the controllers have received the responses of
+        /// all calls that should reach a controller.
         func landed() async throws {
             let landingCount = expected.count { $0.lands }
             try await wait(for: "every call to land") { landings.count >= landingCount }

@@ -5,9 +5,9 @@
 
     /// Plays a user of the listings app against a backend on the loopback interface, over TLS and HTTP/2.
     ///
-    /// The app and the sockets are real: controllers with managers, delegates and reformers, on one `NetworkLayer`. The
-    /// expected outcomes and screens are computed from the listings, and not from responses. Differences are in
-    /// ``DemoReport/problems``.
+    /// The app and the sockets are real: controllers with managers, delegates and `Reformer` types, on one
+    /// `NetworkLayer`. The expected outcomes and screens are computed from the listings, and not from responses.
+    /// Differences are in ``DemoReport/problems``.
     @MainActor
     package final class DemoSession {
         struct Setting {
@@ -28,7 +28,7 @@
 
         struct Expectation {
             let verdict: String
-            /// Whether the call lands, so that its delegate is notified.
+            /// Whether the result of the call reaches the delegate, and not only the record.
             let lands: Bool
         }
 
@@ -46,7 +46,7 @@
         /// The expected listings of the backend. This copy is independent of the backend's catalogue.
         var catalogue: ListingCatalogue
         var expected: [Expectation] = []
-        /// The calls that landed at a controller, in the order of landing.
+        /// The calls whose responses have arrived at a controller, in the order of their arrival.
         private(set) var landings: [FlightID] = []
         var part = DemoPart.lists
         var scenes: [DemoReport.Scene] = []
@@ -116,7 +116,7 @@
             }
         }
 
-        /// Creates a screen whose landings are recorded.
+        /// Creates a screen. The session records the calls whose responses arrive at the screen's controller.
         func makeScreen() -> Screen {
             Screen { [weak self] flight in self?.landings.append(flight) }
         }

@@ -3,8 +3,8 @@
 
     /// The expected text of a listing's row, computed from the listing and not from a response.
     ///
-    /// The backend, the reformer and the row view produce the shown text together. The separate computation here
-    /// reveals a mistake that they share.
+    /// The backend, the app's `Reformer` and the row view produce the shown text together. The separate computation
+    /// here reveals a mistake that they share.
     extension Listing {
         var rowText: String {
             let (id, price) =

@@ -29,7 +29,7 @@
             var rules = SignatureRules(tag: Self.tag, origin: PublicOrigin(Self.authority))
             // This is a development server, so its refusals name the exact reason.
             rules.explainsRefusals = true
-            // Nothing was signed with these new keys before the start, even if clocks differ.
+            // Nothing was signed with these new keys before the start, so all nonces are known, even if clocks differ.
             let nonces = NonceMemory(startedAt: UnixTime(seconds: 0))
             router.add(middleware: SignatureMiddleware(rules, keys: keys, nonces: nonces))
             router.post("orders") { [orders] _, context in

@@ -13,7 +13,7 @@ package struct BatchResponse: Sendable {
         case refused(String)
     }
 
-    /// The id of the numbering that the batch belongs to.
+    /// The id of the stream in which the batch is numbered.
     package var stream: UUID
     package var number: Int64
     /// The batch number that the server expects instead, if batches are missing or the number was used; otherwise
@@ -26,7 +26,7 @@ package struct BatchResponse: Sendable {
     package var sampleRate: Double?
 
     /// - Parameters:
-    ///   - stream: The id of the numbering that the batch belongs to.
+    ///   - stream: The id of the stream in which the batch is numbered.
     ///   - number: The number of the batch.
     package init(stream: UUID, number: Int64) { (self.stream, self.number) = (stream, number) }
 

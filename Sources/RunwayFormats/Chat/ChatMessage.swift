@@ -50,7 +50,7 @@ public struct ChatMessage: Sendable, Hashable {
 
     /// Encodes the message as JSON.
     ///
-    /// - Parameter epoch: The id of the numbering; `nil` if the numbering has no id.
+    /// - Parameter epoch: The id of the message numbering; `nil` if the numbering has no id.
     package func json(epoch: String?) -> [UInt8] { JSONWriter.object { write(to: &$0, epoch: epoch) } }
 
     fileprivate func write(to writer: inout JSONWriter, epoch: String? = nil) {
@@ -123,7 +123,8 @@ public enum ChatRange: Sendable, Hashable {
 public struct ChatPage: Sendable, Hashable {
     /// The messages by ascending number, without a gap.
     public var messages: [ChatMessage]
-    /// The number of the first message that the store still has. If the store has no message, ``last`` plus one.
+    /// The number of the first message that the store still has. If the store has no message, this is ``last`` plus
+    /// one.
     public var first: Int64
     /// The number of the last message of the conversation; 0 if the conversation never had a message.
     public var last: Int64

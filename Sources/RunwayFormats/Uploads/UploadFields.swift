@@ -113,7 +113,7 @@ extension HTTPFields {
         return Int(text)
     }
 
-    /// Returns the item without its parameters; `nil` if the field is absent.
+    /// Returns the text of a structured field item without its parameters; `nil` if the field is absent.
     private func item(_ name: HTTPField.Name) -> Substring? { self[name].map { $0.prefix { $0 != ";" }.trimmed } }
 }
 

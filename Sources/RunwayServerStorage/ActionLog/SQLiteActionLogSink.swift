@@ -23,7 +23,7 @@ public import RunwayServer
 public final class SQLiteActionLogSink: ActionLogErasing {
     private let database: ServerDatabase
     private let writer: GroupCommit<ActionLogChange, Result<ActionLogStorage, StoreRefusal>>
-    /// Removes contents on its own thread, so that batches can be stored at the same time.
+    /// Removes the contents of records on its own thread, so that batches can be stored at the same time.
     private let eraser: GroupCommit<ActionLogOwner, Void>
 
     /// Opens a file, or creates it so that only its user can read it. The initializer blocks.
@@ -161,7 +161,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
                 var (last, byteCount, removed) = (Int64?.none, 0, [Data: Int]())
                 while byteCount < maximumErasedByteCount, let row = try rows.next() {
                     last = try row.value(0)
-                    // A damaged row is also removed, but its size is subtracted from no installation.
+                    // A damaged row is also removed, but its size is not subtracted from the stored bytes of any
+                    // installation.
                     guard Bool.fromDatabaseValue(row[3]) == true, let contents = Int.fromDatabaseValue(row[2]),
                         let installation = Data.fromDatabaseValue(row[1])
                     else { continue }
@@ -212,12 +213,12 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     ) throws -> Result<ActionLogStorage, StoreRefusal> {
         let (installation, stream) = (batch.installation.data, batch.stream.data)
         guard let highest = try highest(of: batch, in: database) else {
-            // The row of the stream is damaged, so its highest number is unknown. The reported gap makes the client
-            // begin another stream. The server still recognises its records by their ids.
+            // The row with the highest batch number of the stream is damaged. The reported gap makes the client begin
+            // another stream. The server still recognises its records by their ids.
             return .success(.gap(expected: batch.number == 1 ? 2 : 1))
         }
         if batch.number <= highest {
-            // A client that was restored from a backup reuses numbers for other records.
+            // A client that was restored from a backup reuses batch numbers for other records.
             let known = try knownIDs(of: batch, in: database)
             let hasAll = batch.records.allSatisfy { known.contains($0.id) }
             return .success(hasAll ? .known : .gap(expected: highest + 1))
@@ -225,7 +226,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         guard batch.number == highest + 1 else { return .success(.gap(expected: highest + 1)) }
         let stored = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT bytes FROM usage WHERE installation = ?"), arguments: [installation])
-        // A damaged number counts as 0, so that no records are refused because of it.
+        // A damaged byte count is read as 0, so that no records are refused because of it.
         let usage = max(0, stored.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0)
         let refusal = try room.refusal(of: batch, installationByteCount: usage) {
             try knownIDs(of: batch, in: database)
@@ -273,7 +274,8 @@ public final class SQLiteActionLogSink: ActionLogErasing {
         return Set(try batch.records.map(\.id).filter { try Bool.fetchOne(search, arguments: [$0.data]) != nil })
     }
 
-    /// Returns the highest number of a batch's stream; 0 if the stream has no row, `nil` if the row is damaged.
+    /// Returns the highest stored batch number of the stream to which a batch belongs; 0 if the stream has no row,
+    /// `nil` if the row is damaged.
     private static func highest(of batch: ActionLogBatch, in database: Database) throws -> Int64? {
         let row = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT highest, checksum FROM stream WHERE installation = ? AND id = ?"),

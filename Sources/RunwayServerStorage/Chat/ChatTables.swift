@@ -28,7 +28,7 @@ struct ChatTables {
 
     let database: Database
 
-    /// Returns the epoch of all message numbers.
+    /// Returns the epoch, which identifies the numbering of all messages.
     func epoch() throws -> String {
         guard let epoch = try String.fetchOne(database, sql: "SELECT epoch FROM numbering"),
             EventID.isEpoch(epoch)

@@ -75,7 +75,7 @@ public final class SQLiteChatStore: ChatStore {
         return epoch
     }
 
-    /// Returns the epoch of the file's message numbers.
+    /// Returns the epoch, which identifies the file's message numbering.
     public func epoch() async throws -> String? { name }
 
     /// Stores a message with the next number of its conversation.
@@ -92,7 +92,7 @@ public final class SQLiteChatStore: ChatStore {
         return result
     }
 
-    /// Moves the mark of a member forward.
+    /// Moves a member's mark forward. The mark states how far the member has received and read messages.
     public func mark(
         _ mark: ChatMark, in conversation: String, upToMembers maximumMemberCount: Int
     ) async throws -> ChatMarkResult {

@@ -5,8 +5,8 @@ import RunwayServer
 import RunwaySignatures
 
 extension Database {
-    /// Returns the key with an identifier, to verify a signature; `nil` if the key is unknown. Throws if a row that it
-    /// reads is malformed.
+    /// Returns the key with an identifier, to verify a signature; `nil` if the key is unknown. Throws an error if a row
+    /// that it reads is malformed.
     ///
     /// An unknown identifier takes the same work: the key with the next identifier, or the first one, is read and
     /// discarded.
@@ -18,7 +18,8 @@ extension Database {
         return row.hasID(id) ? try record.get() : nil
     }
 
-    /// Returns the keys that satisfy a condition with one argument, sorted by identifier. Throws if a row is malformed.
+    /// Returns the keys that satisfy a condition with one argument, sorted by identifier. Throws an error if a row is
+    /// malformed.
     func keys(_ condition: String, _ argument: String) throws -> [KeyRecord] {
         let statement = try cachedStatement(
             sql: "SELECT \(Self.keyColumns) FROM device_key WHERE \(condition) ORDER BY id")
@@ -72,7 +73,8 @@ extension KeyRecord {
             let key = try? VerificationKey(algorithm, text: try row.value(2)),
             let components = CoveredComponents(texts: covers.split(separator: "\n").map(String.init))
         else { throw ServerStorageError(.corrupted, "A row of the file has a key that can't be read.") }
-        // Throws for a time of a wrong type. Reading it as absent would make the key valid forever.
+        // Throws an error if a time has a wrong type. If such a time were read as absent, the key would be valid
+        // forever.
         let (notBefore, notAfter): (Int64?, Int64?) = (try row.optionalValue(5), try row.optionalValue(6))
         self.init(
             id: try row.value(0), key: key, owner: try row.value(3), notBefore: notBefore.map(UnixTime.init),

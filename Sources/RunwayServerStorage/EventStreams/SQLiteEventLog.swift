@@ -10,7 +10,7 @@ public import RunwayServer
 /// Only one process can use the file; a second one gets ``ServerStorageError/Kind/locked``.
 ///
 /// A file that cannot be read is renamed with the extension `.damaged`, and a new file begins a new epoch: clients
-/// receive a reset. A damaged event is skipped: clients receive a gap.
+/// receive a reset. A damaged event is skipped, and clients are notified of the gap.
 public final class SQLiteEventLog: EventLog {
     let database: DatabaseQueue
     private let lock: WriterLock

@@ -22,7 +22,7 @@ struct ClaimRow {
         self.response = response
     }
 
-    /// Reads the row of a key. Returns `nil` if the key has no row.
+    /// Reads the row of an idempotency key. Returns `nil` if the key has no row.
     init?(_ key: IdempotencyKey, in database: Database) throws {
         let row = try Row.fetchOne(
             database.cachedStatement(
@@ -40,7 +40,7 @@ struct ClaimRow {
             && (checksum.isNull || Int64.fromDatabaseValue(checksum) == self.checksum)
     }
 
-    /// Returns the row with the response of the executed request.
+    /// Returns a copy of this row that contains the response to the executed request.
     func completed(with response: Data, until expiry: Int64) -> ClaimRow {
         ClaimRow(key: key, fingerprint: fingerprint, token: token, expiry: expiry, response: response)
     }

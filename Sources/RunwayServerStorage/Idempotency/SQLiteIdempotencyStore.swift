@@ -87,7 +87,8 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
             "CREATE INDEX claim_in_flight ON claim (expiry) WHERE response IS NULL",
         ])
 
-    /// The time from the end of a lease until its uncompleted claim is removed, in milliseconds.
+    /// The time after which a record of a request that was never completed is removed, in milliseconds. It begins at
+    /// the end of the request's lease.
     private static let abandonedTime: Int64 = 86_400_000
 
     private let database: ServerDatabase
@@ -227,8 +228,8 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         ).execute(arguments: [now, abandonedTime])
     }
 
-    /// Removes claims that were never completed and were made before the clock was set back. They are few, since most
-    /// requests complete.
+    /// Removes the records of requests that were never completed and began before the clock was set back. They are few,
+    /// since most requests complete.
     private static func removeAbandoned(at now: Int64, _ lease: Int64, in database: Database) throws {
         let end = IdempotencyLease.latestEnd(at: Date(milliseconds: now), .milliseconds(lease))
         try database.cachedStatement(

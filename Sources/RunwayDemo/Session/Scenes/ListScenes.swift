@@ -6,7 +6,7 @@
             ListController(network: network, screen: other ?? screen)
         }
 
-        /// Opens lists of three teams, which one reformer converts for one row view.
+        /// Opens the lists of three teams. One `Reformer` converts their responses for one row view.
         func openLists() async throws {
             let lists = makeLists()
             try await scene("The second-hand team's list") {
@@ -26,7 +26,7 @@
             }
         }
 
-        /// Opens a list and a map, which two reformers create from one response.
+        /// Opens a list and a map. Two `Reformer` types convert one response for them.
         func openMap() async throws {
             let map = MapController(network: network, screen: screen)
             try await scene("One response through two reformers: rows, and pins on a map") {
@@ -93,7 +93,8 @@
             ) {
                 let refresh = RentalList(city: "shenzhen", pageSize: 3, delay: 4000)
                 for tab in tabs { call(tab.rentals.load(refresh), shouldBe: "succeeded") }
-                // This request is made last. When it has landed, the eight other requests have been made, too.
+                // This request is made last. When its response has arrived, the eight other requests have been made,
+                // too.
                 let another = makeLists()
                 call(another.newHomes.load(NewHomesList(city: "shenzhen", limit: 3)), shouldBe: "succeeded")
                 try await wait(for: "another list to land") { another.newHomes.rawData != nil }
