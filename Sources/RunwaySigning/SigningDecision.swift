@@ -1,6 +1,6 @@
 package import Runway
 
-/// A decision of the signing stage, for the flight's record. It contains the identifier of the key, and never the key.
+/// A decision of the signing stage, for the record of a call. It contains the identifier of the key, and never the key.
 package enum SigningDecision: StageDecision, Equatable {
     /// The request was signed.
     case signed(keyID: String, way: String)

@@ -12,7 +12,7 @@ public struct SigningPolicy: Sendable {
     /// The maximum correction of the device's clock.
     static let maximumCorrection = Duration.seconds(86_400)
 
-    /// The kind of signature that requests get.
+    /// The kind of signature that is added to requests.
     public var way: SigningWay
     /// The signature that responses must have. The default, `nil`, verifies no responses.
     public var responses: ResponseSignatures?

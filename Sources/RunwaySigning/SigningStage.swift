@@ -62,7 +62,7 @@ public struct SigningStage: RequestStage {
 
     /// The position of the stage: `signing`.
     public var step: FlightStep { .signing }
-    /// `true`: the key store and the signer are abandoned at the deadline of the flight and when it is cancelled.
+    /// `true`: the key store and the signer are abandoned at the deadline of the call and when the call is cancelled.
     public var endsInTime: Bool { true }
 
     /// Signs the request, sends it, and verifies the response if the policy requires it.
@@ -115,7 +115,8 @@ public struct SigningStage: RequestStage {
         return signed
     }
 
-    /// Returns the corrections if the server refused the signature and might accept another one.
+    /// Returns the corrections for signing the request again, if the server refused the signature and might accept
+    /// another one.
     ///
     /// - Throws: The refusal, if it certainly concerns the signature and cannot be corrected.
     private func correct(
@@ -279,8 +280,8 @@ extension Response {
         return response
     }
 
-    /// This failed response without its body, and without header fields except `Retry-After` and `Date`. Its verdict
-    /// follows from the status.
+    /// A copy of this failed response without its body, and without header fields except `Retry-After` and `Date`. Its
+    /// verdict follows from the status.
     fileprivate var unverifiedFailure: Response {
         var failure = self
         let fields = head.headerFields.filter { [.retryAfter, .date].contains($0.name) }

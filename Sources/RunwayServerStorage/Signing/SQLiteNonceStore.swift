@@ -97,7 +97,7 @@ public final class SQLiteNonceStore: NonceStore {
             Claim(nonce: nonce, now: now), byteCount: 64 + nonce.keyID.utf8.count + nonce.value.utf8.count)
     }
 
-    /// Performs the pending claims, and closes the file. Later claims are refused.
+    /// Performs the pending claims of nonces, and closes the file. Later claims are refused.
     ///
     /// - Throws: ``ServerStorageError``.
     public func close() async throws {

@@ -1,7 +1,7 @@
 import Crypto
 
-/// HMAC with SHA-256 (RFC 2104) and a secret. The secret's two blocks are hashed in advance, since they are the same
-/// for every message.
+/// HMAC with SHA-256 (RFC 2104) and a secret. The two blocks that HMAC derives from the secret are hashed in advance,
+/// since they are the same for every message.
 struct KeyedSHA256: Sendable {
     /// The hash state after the secret. Each message uses a copy.
     private let prepared: HMAC<SHA256>

@@ -1,7 +1,7 @@
 public import Crypto
 public import CryptoExtras
 
-/// A key that creates signatures. Its description contains the algorithm and nothing of the key.
+/// A key that creates signatures. Its description contains the algorithm, and no part of the key.
 public struct SigningKey: Sendable {
     /// The algorithm of the key.
     public let algorithm: SignatureAlgorithm

@@ -1,7 +1,7 @@
 public import Crypto
 public import CryptoExtras
 
-/// A key that verifies signatures. Its description contains the algorithm and nothing of the key.
+/// A key that verifies signatures. Its description contains the algorithm, and no part of the key.
 public struct VerificationKey: Sendable {
     /// The algorithm of the key.
     public let algorithm: SignatureAlgorithm
@@ -99,7 +99,8 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// Returns whether both have the same key and algorithm. Secrets of equal length are compared in constant time.
+    /// Returns whether this key and another one have the same bytes and algorithm. Secrets of equal length are compared
+    /// in constant time.
     package func isSame(as other: VerificationKey) -> Bool {
         guard algorithm == other.algorithm else { return false }
         return switch (storage, other.storage) {

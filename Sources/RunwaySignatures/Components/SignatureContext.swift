@@ -17,7 +17,8 @@ public struct SignatureContext: Sendable {
 
     /// The message that is signed.
     package let message: Message
-    /// The trailer section of the signed message; `nil` if it has no trailer section, or it was not received yet.
+    /// The trailer section of the signed message; `nil` if it has no trailer section, or the section has not been
+    /// received yet.
     public var trailerFields: HTTPFields?
     /// The trailer section of the request that belongs to a signed response; `nil` if the request has none.
     public var requestTrailerFields: HTTPFields?

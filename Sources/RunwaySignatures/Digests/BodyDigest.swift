@@ -78,7 +78,7 @@ public struct BodyDigest: Sendable, Hashable {
 
     private subscript(algorithm: DigestAlgorithm) -> [UInt8]? { algorithm == .sha256 ? sha256 : sha512 }
 
-    /// Returns the digest without the algorithms that are not in `algorithms`.
+    /// Returns a copy that contains only the digests of the passed algorithms.
     func restricted(to algorithms: [DigestAlgorithm]) -> BodyDigest {
         BodyDigest(
             sha256: algorithms.contains(.sha256) ? sha256 : nil, sha512: algorithms.contains(.sha512) ? sha512 : nil)

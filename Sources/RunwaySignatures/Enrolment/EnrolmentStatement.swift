@@ -58,7 +58,7 @@ public struct EnrolmentStatement: Sendable, Hashable {
     /// The identifier of the key: its thumbprint (RFC 7638). Nobody can choose it, since it is computed from the key.
     public var keyID: String { PublicKeyJWK(point: publicKey).thumbprint }
 
-    /// The public key, to verify signatures with.
+    /// The public key, as a key that verifies signatures.
     public var key: VerificationKey {
         guard let key = try? P256.Signing.PublicKey(x963Representation: publicKey) else {
             preconditionFailure("A statement has a key of P-256")

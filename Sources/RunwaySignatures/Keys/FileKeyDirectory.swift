@@ -43,7 +43,8 @@ public final class FileKeyDirectory: KeyDirectory {
     /// All records, sorted by identifier.
     public var all: [KeyRecord] { directory.all }
 
-    /// One key of each kind in the directory: per algorithm, and for RSA per length.
+    /// One key of each kind in the directory. The algorithm determines the kind, and for RSA also the length of the
+    /// key.
     public var exampleKeys: [VerificationKey] { directory.exampleKeys }
 
     /// Reads the file again. All keys are replaced at once. If reading throws, the previous keys stay.

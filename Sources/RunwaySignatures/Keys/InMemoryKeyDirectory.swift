@@ -30,7 +30,8 @@ public final class InMemoryKeyDirectory: KeyDirectory {
     /// All records, sorted by the bytes of their identifiers.
     public var all: [KeyRecord] { records.withLock { $0.sorted { $0.key < $1.key } }.map(\.value) }
 
-    /// One key of each kind in the directory: per algorithm, and for RSA per length.
+    /// One key of each kind in the directory. The algorithm determines the kind, and for RSA also the length of the
+    /// key.
     public var exampleKeys: [VerificationKey] {
         records.withLock { Dictionary($0.values.map { ($0.key.kind, $0.key) }) { first, _ in first } }.map(\.value)
     }

@@ -7,7 +7,8 @@ public protocol KeyDirectory: Sendable {
     /// Returns the record of a key, or `nil` if the identifier is unknown. If it throws, the signature is refused.
     func record(forKeyID id: String) async throws -> KeyRecord?
 
-    /// One key of each kind in the directory: per algorithm, and for RSA per length. The default is empty.
+    /// One key of each kind in the directory. The algorithm determines the kind, and for RSA also the length of the
+    /// key. The default is empty.
     ///
     /// A verifier reads it once, when it is created. To hide which identifiers are known, it refuses an unknown key
     /// only after the time that verifying with a key of one of these kinds takes. It learns further kinds from the

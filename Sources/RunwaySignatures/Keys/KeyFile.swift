@@ -32,8 +32,8 @@ package struct KeyFile: Sendable {
         isPrivate = status.st_mode & 0o077 == 0
     }
 
-    /// Returns the entries, whose identifiers are unique. Throws if an entry is not a valid key of its algorithm, or if
-    /// the file has a secret and other users can read it.
+    /// Returns the entries, whose identifiers are unique. Throws an error if an entry is not a valid key of its
+    /// algorithm, or if the file has a secret and other users can read it.
     package func entries() throws(KeyFileError) -> [KeyEntry] {
         let contents: KeyFileContents
         let members: [String: [[String: AnyMember?]]]
@@ -137,7 +137,7 @@ package struct KeyEntry: Codable, Sendable {
         return record
     }
 
-    /// Returns the signing key. Throws if the entry has only a public key, or if the key is malformed.
+    /// Returns the signing key. Throws an error if the entry has only a public key, or if the key is malformed.
     package func signingKey() throws(KeyFileError) -> SigningKey {
         let algorithm = try algorithm()
         guard let text = signingText else {

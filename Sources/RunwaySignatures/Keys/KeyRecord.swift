@@ -2,7 +2,7 @@
 public struct KeyRecord: Sendable {
     /// The identifier, which signatures contain in the `keyid` parameter.
     public let id: String
-    /// The key. Its signatures can only use its algorithm.
+    /// The key. Signatures with the key can use only its algorithm.
     public let key: VerificationKey
     /// The owner of the key: an account, a device or a third party.
     public let owner: String

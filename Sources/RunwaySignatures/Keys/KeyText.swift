@@ -115,7 +115,8 @@ extension SealedKey.Caller {
 extension String {
     fileprivate var isPEM: Bool { hasPrefix("-----BEGIN ") }
 
-    /// Throws if the text is a key for RSASSA-PSS: such a key must not make other signatures (RFC 4055 §1.2).
+    /// Throws a ``SignatureError`` if the text is a key for RSASSA-PSS: such a key must not make other signatures (RFC
+    /// 4055 §1.2).
     fileprivate func checkUseForPKCS1() throws(SignatureError) {
         if try PSSKeyStructure(pem: self) != nil { throw SignatureError(.invalidKey, "a key for RSASSA-PSS") }
     }

@@ -72,7 +72,8 @@ public struct SignatureParameters: Sendable, Hashable {
         (self.nonce, self.algorithm, self.keyID, self.tag) = (nonce, algorithm, keyID, tag)
     }
 
-    /// Reads a member of `Signature-Input`. Throws if a known parameter has a value of a wrong type.
+    /// Reads a member of `Signature-Input`. Throws a ``SignatureError`` if a known parameter has a value of a wrong
+    /// type.
     init(_ list: InnerList) throws(SignatureError) {
         let values = list.rfc9651Parameters
         components = try CoveredComponents(list.bareInnerList)

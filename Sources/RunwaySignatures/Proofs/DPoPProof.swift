@@ -17,7 +17,7 @@ public struct DPoPProof: Sendable, Hashable {
     /// The thumbprint of the key (RFC 7638). The server binds the tokens that it issues to this thumbprint, in the
     /// `jkt` member of `cnf` (RFC 9449 §6.1).
     public let keyThumbprint: String
-    /// A nonce that identifies the proof. The server must claim it, so that the proof is accepted only once.
+    /// A nonce that identifies the proof. The server must record it as used, so that the proof is accepted only once.
     public let replay: Nonce
 
     /// The maximum size of a proof in bytes.

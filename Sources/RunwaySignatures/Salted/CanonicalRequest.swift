@@ -43,7 +43,7 @@ package struct CanonicalRequest: Sendable, Hashable {
         bytes = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
     }
 
-    /// Returns the lines of the field, joined as in RFC 9110 §5.2; empty if the field is absent.
+    /// Returns the lines of the `Content-Type` field, joined as in RFC 9110 §5.2; empty if the field is absent.
     private static func contentType(of fields: HTTPFields) -> [UInt8] {
         let lines = fields[fields: .contentType].map { $0.withUnsafeBytesOfValue { Array($0.trimmingBlanks()) } }
         return Array(lines.joined(separator: ", ".utf8))

@@ -10,7 +10,7 @@ enum SaltedHash {
         return isMD5 ? round(Insecure.MD5.self, secret, hex) : round(SHA256.self, secret, hex)
     }
 
-    /// Compares in constant time.
+    /// Returns whether a hash is the one of the text and the secret. Compares the two hashes in constant time.
     static func isValid(
         _ value: [UInt8], of text: [UInt8], secret: SymmetricKey, by algorithm: SignatureAlgorithm
     ) -> Bool {

@@ -101,8 +101,8 @@ package struct SealedKey: Sendable, Hashable {
         else { throw SignatureError(.invalidSealedKey, "runway-sealed-key") }
     }
 
-    /// Decrypts the caller. Returns `nil` if the sealed key was encrypted for another key or another request, or is
-    /// malformed.
+    /// Decrypts the identifier and the secret of the caller. Returns `nil` if the sealed key was encrypted for another
+    /// key or another request, or is malformed.
     func open(with serverKey: Curve25519.KeyAgreement.PrivateKey, for request: CanonicalRequest) -> Caller? {
         guard
             var recipient = try? HPKE.Recipient(

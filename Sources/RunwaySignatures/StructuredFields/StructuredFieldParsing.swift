@@ -160,7 +160,8 @@ private struct NameCount {
         }
     }
 
-    /// Throws if fewer members or parameters were parsed than counted: the parser has dropped duplicates.
+    /// Throws a ``SignatureError`` if fewer members or parameters were parsed than counted: the parser has dropped
+    /// duplicates.
     func check(_ parsed: [ItemOrInnerList], named name: String) throws(SignatureError) {
         // An empty field counts as one member.
         guard parsed.count == members || parsed.isEmpty,

@@ -66,7 +66,7 @@ struct SignatureExamination: Sendable {
 
     private func verifyValue(with record: KeyRecord, isKnown: Bool) throws(SignatureRefusal) -> VerifiedSignature {
         let isValid = record.key.isValid(signature.signature, of: base)
-        // Also checked for unknown keys, so that the work does not reveal whether a key is known.
+        // The algorithm is also checked for unknown keys, so that the work does not reveal whether a key is known.
         let claimed = signature.parameters.algorithm
         let isAccepted =
             policy.algorithms.contains(record.key.algorithm)

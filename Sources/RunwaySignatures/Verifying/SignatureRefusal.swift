@@ -83,14 +83,14 @@ public struct SignatureRefusal: Error, Sendable, Hashable, CustomStringConvertib
         parts = Parts(before: before, subject: subject, after: after)
     }
 
-    /// Returns the same refusal with the verifier's signature base.
+    /// Returns a copy of this refusal that contains the verifier's signature base.
     package func with(base: [UInt8]) -> SignatureRefusal {
         var refusal = SignatureRefusal(reason, parts.before, parts.subject, parts.after, at: time, base: base)
         (refusal.isAuthentic, refusal.acceptedUntil) = (isAuthentic, acceptedUntil)
         return refusal
     }
 
-    /// Returns the same refusal, marked as the refusal of a valid signature.
+    /// Returns a copy of this refusal that is marked as the refusal of a valid signature.
     ///
     /// - Parameter moment: The time, in the past or future, until which a copy of the message is accepted; `nil` if no
     ///   copy is accepted.

@@ -31,8 +31,8 @@ public struct DeviceKeyMaker: Sendable {
     /// Creates a maker from two functions.
     ///
     /// - Parameters:
-    ///   - make: Generates a key. Throws if the device cannot generate one.
-    ///   - find: Returns the key with a representation. Throws if the key no longer exists.
+    ///   - make: Generates a key. Throws an error if the device cannot generate one.
+    ///   - find: Returns the key with a representation. Throws an error if the key no longer exists.
     public init(
         make: @escaping @Sendable () throws -> any DeviceKey,
         find: @escaping @Sendable (_ representation: [UInt8]) throws -> any DeviceKey
@@ -56,10 +56,10 @@ public struct DeviceKeyMaker: Sendable {
         }
     #endif
 
-    /// Generates a key. Throws if the device cannot generate one.
+    /// Generates a key. Throws an error if the device cannot generate one.
     public func makeKey() throws -> any DeviceKey { try make() }
 
-    /// Returns the key with a representation. Throws if the key no longer exists.
+    /// Returns the key with a representation. Throws an error if the key no longer exists.
     public func key(_ representation: [UInt8]) throws -> any DeviceKey { try find(representation) }
 }
 

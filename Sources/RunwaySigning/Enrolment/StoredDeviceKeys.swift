@@ -43,7 +43,7 @@ extension StoredDeviceKeys.Key: CustomStringConvertible, CustomDebugStringConver
 struct UnreadableDeviceKey: Error {}
 
 extension KeyOwner {
-    /// Returns the key under which a token store has the owner's keys; `nil` if no account is signed in.
+    /// Returns the key under which a token store stores the owner's keys; `nil` if no account is signed in.
     func tokenKey(named name: String) -> TokenKey? {
         account.map { TokenKey(network: name, service: service, environment: environment.name, account: $0) }
     }

@@ -8,7 +8,7 @@ public struct RequestKey: Sendable {
     let signer: any MessageSigner
     /// Whether the signer never blocks and takes only microseconds.
     let signsAtOnce: Bool
-    /// The caller to encrypt in a sealed key; `nil` for other keys.
+    /// The identifier and the secret that a sealed key contains in encrypted form; `nil` for other keys.
     let caller: SealedKey.Caller?
     /// The public key of a device key: an uncompressed P-256 point. `nil` for other keys.
     let publicKey: [UInt8]?

@@ -40,7 +40,7 @@ public struct DPoPStage: RequestStage {
 
     /// The position of the stage: `signing`.
     public var step: FlightStep { .signing }
-    /// `true`: the key store and the signer are abandoned at the deadline of the flight and when it is cancelled.
+    /// `true`: the key store and the signer are abandoned at the deadline of the call and when the call is cancelled.
     public var endsInTime: Bool { true }
 
     /// Adds a proof to the request and sends it. Sends it again if the server asks for a nonce.

@@ -92,8 +92,8 @@ struct SignatureDraft: Sendable {
         return base
     }
 
-    /// Returns the components of the policy, the digest of a body, and the components requested by the server, if the
-    /// request has them.
+    /// Returns the components of the policy, the digest if the request has a body, and those of the server's requested
+    /// components that the request has.
     private func covered(_ coverage: SigningWay.Coverage, in request: Request) throws -> CoveredComponents {
         let hasDigest = request.head.headerFields.contains(.contentDigest)
         let own = try (hasDigest ? coverage.withDigest : coverage.withoutDigest).get()

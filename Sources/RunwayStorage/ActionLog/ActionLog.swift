@@ -164,7 +164,7 @@ public final class ActionLog: Sendable {
     }
 }
 
-// The state of the log, and the decisions of the app and its user.
+// The functions for the state of the log, and for the decisions of the app and its user.
 extension ActionLog {
     /// The numbers of records that are waiting, that were sent, and that were lost.
     ///

@@ -27,7 +27,8 @@ final class ActionLogSender: SendWork {
         /// pause that the server asked for, so that the file is read again after the pause.
         var isRead = false
         var sent = 0
-        /// The numbers of records and erasures that the server has accepted or refused in this run, by scope.
+        /// The numbers of records and erasures that the server has accepted or refused in this run, by scope: an
+        /// account, or a pending erasure.
         var ended: [String: Int] = [:]
         var problem: String?
     }
@@ -37,7 +38,7 @@ final class ActionLogSender: SendWork {
     let clock: LayerClock
     let options: ActionLogOptions
     let loop: SendLoop<LogBatches>
-    /// Guards the link and the counts.
+    /// Guards the connection to the layer, and the counts.
     let state = Mutex(State())
 
     init(_ store: JournalQueue, _ buffer: RecordBuffer) {
@@ -91,7 +92,7 @@ final class ActionLogSender: SendWork {
 
     /// Reads the number of waiting records for the schedule.
     ///
-    /// - Parameter unseals: Whether sealed records that can be decrypted now wait to be sent again.
+    /// - Parameter unseals: Whether encrypted records that can be decrypted now wait to be sent again.
     func refresh(isUrgent: Bool = false, unseals: Bool = false) async {
         guard let reading = await reading(unseals: unseals) else { return }
         loop.change { $0.policy.note(reading, isUrgent: isUrgent) }

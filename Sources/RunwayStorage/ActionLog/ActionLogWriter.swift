@@ -72,8 +72,8 @@ struct ActionLogWriter: Sendable {
         let waiting: LogBatches.Reading
         do throws(StorageError) {
             let time = buffer.time
-            // The same operation counts the waiting records, so the file need not be read again, even during a pause of
-            // the server.
+            // The same operation counts the waiting records, so the file need not be read again, even during a pause
+            // that the server asked for.
             let written = try await store.run {
                 [entries, buffer, sender] journal throws(StorageError) -> (Set<UUID>, LogBatches.Reading)? in
                 // The user may have opted out in an earlier run, and this run may not have read the decision yet.

@@ -47,7 +47,7 @@ struct ActionRecord: Sendable {
 }
 
 extension ActionRecord {
-    /// Returns a stored record with a new name and new properties. Its id, times and session stay.
+    /// Returns a copy of a stored record with a new name and new properties. Its id, times and session stay.
     ///
     /// - Throws: ``StorageError/Kind/rejected`` if a property can't be encoded, or the record is too large.
     static func edited(

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Decides which scope of a log has a batch to send, and how many records the batch has. A pure state machine.
+/// Decides for which scope (an account, no account, or a pending erasure) a batch is sent next, and how many records
+/// the batch has. A pure state machine.
 ///
 /// Sending starts for one of these causes: enough records wait, the app asks, the interval has passed since the oldest
 /// record, the app launches, a network returns, or an account signs in.
@@ -45,7 +46,8 @@ struct LogBatches: SendPolicy {
     private let maximumServerFaults: Int
     private var sizes: [String: Size] = [:]
     private(set) var reading: Reading?
-    /// The values that ``Reading/ended`` reaches when all records that were waiting at the last cause are sent.
+    /// The values that ``Reading/ended`` has to reach until all records are sent that were waiting when sending last
+    /// started.
     private var dueEnds: [String: Int] = [:]
 
     init(_ options: ActionLogOptions) {
@@ -92,8 +94,9 @@ struct LogBatches: SendPolicy {
     func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration? {
         guard let reading else { return nil }
         let isDue = dueEnds[scope, default: 0] > reading.ended[scope, default: 0]
-        // While a record is suspected (``SuspectedEntry``), later records are accepted before it, and ``Reading/ended``
-        // counts them in its place. So the suspected record is due even if the counts are reached.
+        // While one record is suspected of making the server fail (``SuspectedEntry``), later records are accepted
+        // before it, and ``Reading/ended`` counts them in its place. So the suspected record has to be sent even if the
+        // counts are reached.
         if isDue || isSuspected || reading.counts.values.reduce(0, +) >= batchSize { return earliest }
         return interval.map { max(earliest, reading.instant - reading.age + $0) }
     }

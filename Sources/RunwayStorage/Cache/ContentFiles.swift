@@ -34,8 +34,8 @@ struct ContentFiles: Sendable {
         }
     }
 
-    /// Returns the content of an entry if the system has its whole file in memory; otherwise `nil`. Always returns
-    /// `nil` on systems other than Linux.
+    /// Returns the content of a stored response if the system has its whole file in memory; otherwise `nil`. Always
+    /// returns `nil` on systems other than Linux.
     ///
     /// It never waits for the drive, so any thread may call it.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
@@ -52,7 +52,7 @@ struct ContentFiles: Sendable {
         return isWhole ? CacheTierEntry(metadata: metadata, body: body, kind: entry.kind) : nil
     }
 
-    /// Returns the content of an entry; `nil` if the file is missing, too short, or a symbolic link.
+    /// Returns the content of a stored response; `nil` if its file is missing, too short, or a symbolic link.
     ///
     /// - Throws: ``FileFailure`` if the file can't be opened now, for example because too many files are open.
     func read(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {
@@ -81,11 +81,12 @@ struct ContentFiles: Sendable {
         return bytes.count == byteCount ? bytes : nil
     }
 
-    /// Removes the file of an entry if it exists. Returns `false` if it can't be removed.
+    /// Removes the file of a stored response if it exists. Returns `false` if it can't be removed.
     @discardableResult
     func remove(_ id: Int64) -> Bool { unlink(path(id)) == 0 || errno == ENOENT }
 
-    /// Removes files that have no entry. Such a file remains if a process ends during a write. Reads the whole folder.
+    /// Removes files of responses that the index does not contain. Such a file remains if a process ends during a
+    /// write. Reads the whole folder.
     func removeAll(besides ids: Set<Int64>) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             if let id = Int64(name), ids.contains(id) { continue }

@@ -1,8 +1,8 @@
 import Runway
 
 extension DiskCache {
-    /// Returns a change with its content encrypted. If the content can't be encrypted now, the change removes the older
-    /// content that is stored for the key.
+    /// Returns a copy of a change in which the content is encrypted. If the content can't be encrypted now, the change
+    /// removes the older content that is stored for the key.
     static func sealed(
         _ change: CacheTierChange, with sealing: (any PayloadSealing)?, _ report: (StorageError) -> Void
     ) -> CacheTierChange {

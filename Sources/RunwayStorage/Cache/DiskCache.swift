@@ -38,7 +38,7 @@ import Synchronization
 /// digests. The names of services, endpoints and accounts are not encrypted.
 public final class DiskCache: CacheTier {
     private enum Phase {
-        /// The cache was not used yet, or a failure closed it. The next operation opens it.
+        /// The cache has not been used yet, or a failure closed it. The next operation opens it.
         case closed
         case open(DiskCacheStore, DiskCacheIndex)
         /// The app closed the cache for good.
@@ -114,7 +114,7 @@ public final class DiskCache: CacheTier {
         state.withLock { if case .open(_, let index) = $0.phase { index } else { nil } }
     }
 
-    /// Returns the entry of a key; `nil` if none is stored, or if it is damaged.
+    /// Returns the response that is stored for a key; `nil` if none is stored, or if it is damaged.
     ///
     /// - Throws: An error of SQLite or of the file system, or an error if another cache uses the folder.
     public func find(_ key: CacheTierKey) async throws -> CacheTierEntry? {
@@ -143,7 +143,8 @@ public final class DiskCache: CacheTier {
         return nil
     }
 
-    /// Returns `false` if no entry is stored for a key. Returns `true` before the first lookup, which reads the index.
+    /// Returns `false` if no response is stored for a key. Returns `true` before the first lookup, which reads the
+    /// index.
     public func mayHold(_ key: CacheTierKey) -> Bool {
         let key = CacheDigest(key, isSealed: sealing != nil)
         return state.withLock { if case .open(_, let index) = $0.phase { index.holds(key) } else { true } }
@@ -224,7 +225,7 @@ public final class DiskCache: CacheTier {
 extension DiskCache {
     private var isOpen: Bool { state.withLock { if case .open = $0.phase { true } else { false } } }
 
-    /// Finds an entry, and marks it as the most recently used.
+    /// Finds the response that is stored for a key, and marks it as the most recently used.
     private func use(_ key: CacheDigest) -> (DiskCacheEntry, DiskCacheStore)? {
         let (found, startsWriting) = state.withLock { state -> ((DiskCacheEntry, DiskCacheStore)?, Bool) in
             guard case .open(let store, var index) = state.phase else { return (nil, false) }

@@ -118,7 +118,8 @@ struct DiskCacheIndex: @unchecked Sendable {
         return plan.removed
     }
 
-    /// Returns the entry of a key, and marks it as the most recently used. Returns `nil` if none is stored.
+    /// Returns the index entry of a key, and marks it as the most recently used. Returns `nil` if no response is stored
+    /// for the key.
     mutating func use(_ key: CacheDigest) -> DiskCacheEntry? {
         guard holds(key) else { return nil }
         lastUse += 1
@@ -177,7 +178,7 @@ struct DiskCacheIndex: @unchecked Sendable {
     }
 
     /// Inserts an entry, which replaces the previous entry of its key, and evicts other entries to make room. Returns
-    /// `false` if the entry is larger than the limit.
+    /// `false` if the content of the entry is larger than the limit.
     @discardableResult
     private mutating func insert(_ entry: DiskCacheEntry, _ plan: inout Plan) -> Bool {
         remove(entry.key, &plan)

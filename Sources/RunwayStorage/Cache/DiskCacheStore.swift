@@ -183,7 +183,8 @@ extension DiskCacheStore {
         return entry.seal == UInt64(bitPattern: seal) ? entry : nil
     }
 
-    /// Returns the content of an entry if it is undamaged and can be read without the drive; otherwise `nil`.
+    /// Returns the content of a stored response if it is undamaged and can be read without access to the drive;
+    /// otherwise `nil`.
     func readFromMemory(_ entry: DiskCacheEntry) -> CacheTierEntry? {
         guard entry.isInFile, let content = files.readFromMemory(entry),
             entry.contentChecksum(content) == entry.checksum
@@ -191,7 +192,7 @@ extension DiskCacheStore {
         return content
     }
 
-    /// Returns the content of an entry; `nil` if it is missing or damaged.
+    /// Returns the content of a stored response; `nil` if it is missing or damaged.
     func read(_ entry: DiskCacheEntry) throws -> CacheTierEntry? {
         let content = entry.isInFile ? try files.read(entry) : try readRow(entry)
         guard let content, entry.contentChecksum(content) == entry.checksum else { return nil }
@@ -209,7 +210,7 @@ extension DiskCacheStore {
         }
     }
 
-    /// Writes a plan and the sequence numbers of last uses, by entry id, in one transaction.
+    /// Writes the planned changes, and the sequence numbers of last uses by entry id, in one transaction.
     func write(_ plan: DiskCacheIndex.Plan, uses: [Int64: Int64]) throws {
         let large = plan.stored.filter(\.entry.isInFile)
         do {
