@@ -23,11 +23,11 @@
 /// The implementation must encrypt and authenticate the bytes. It must also authenticate the context, so that an entry
 /// that was moved to another place can't be opened. It is called on background threads, and may block them.
 public protocol PayloadSealing: Sendable {
-    /// Encrypts the bytes of an entry.
+    /// Encrypts the bytes of a record, a change or a cached response.
     ///
     /// - Parameters:
     ///   - bytes: The bytes to store.
-    ///   - context: Identifies the entry. It is not secret, and not stored with the bytes.
+    ///   - context: Identifies the record, change or response. It is not secret, and not stored with the bytes.
     /// - Throws: Any error, for example because the key can't be read while the device is locked. Nothing is stored
     ///   then: records stay in memory, the call of a change fails, and a response is not cached. The problem is
     ///   reported as ``StorageError/Kind/keyUnavailable``.
@@ -36,10 +36,10 @@ public protocol PayloadSealing: Sendable {
     /// Decrypts bytes that ``seal(_:for:)`` encrypted for the same context.
     ///
     /// After an error, a few bytes are encrypted and decrypted as a test. If the test fails, the key can't be read now.
-    /// Then stored entries are not changed, nothing is sent, and ``StorageError/Kind/keyUnavailable`` is reported until
-    /// the key can be read.
+    /// Then stored records, changes and responses stay as they are, nothing is sent, and
+    /// ``StorageError/Kind/keyUnavailable`` is reported until the key can be read.
     ///
-    /// If the test succeeds, the bytes belong to another key. The record or change counts as sealed, and is sent when
+    /// If the test succeeds, the bytes belong to another key. The record or change waits for its key, and is sent when
     /// it can be decrypted, in this run or a later one. A cached response is not found in either case, and stays.
     ///
     /// - Throws: Any error if the key can't be read, or if the bytes were encrypted with another key or for another
@@ -54,7 +54,7 @@ struct PayloadCoder: Sendable {
 
     var sealing: (any PayloadSealing)?
 
-    /// Returns an entry in its stored form.
+    /// Returns a copy of an entry with the payload as it is stored: encrypted, if the owner of the journal encrypts.
     ///
     /// - Throws: ``StorageError/Kind/keyUnavailable`` if the payload can't be encrypted now.
     func sealed(_ entry: JournalEntry) throws(StorageError) -> JournalEntry {
@@ -83,7 +83,7 @@ struct PayloadCoder: Sendable {
     static let unavailable = StorageError(
         .keyUnavailable, "The key of the app's sealing can't be read now. What is stored stays.")
 
-    /// Returns an entry with its payload decrypted. If the payload can't be decrypted, it is empty.
+    /// Returns a copy of an entry with its payload decrypted. If the payload can't be decrypted, it is empty.
     func opened(_ entry: JournalEntry) -> JournalEntry {
         guard entry.payload.first == Self.mark else { return entry }
         var opened = entry

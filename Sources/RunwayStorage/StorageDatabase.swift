@@ -3,7 +3,7 @@ import GRDB
 import RunwaySQLite
 
 enum StorageDatabase {
-    /// When SQLite waits until committed transactions are on the drive.
+    /// Determines when SQLite waits until committed transactions are on the drive.
     enum Durability: String {
         /// SQLite waits at every commit. A committed transaction survives a power loss.
         case full = "FULL"

@@ -3,7 +3,7 @@ import Runway
 import RunwayJSON
 import Synchronization
 
-/// Sends the waiting records of the store in batches. The ``SendSchedule`` of ``LogBatches`` decides when.
+/// Sends the waiting records of the store in batches. A ``SendSchedule`` with the policy ``LogBatches`` decides when.
 final class ActionLogSender: SendWork {
     /// The functions of the layer that the log uses.
     struct Link: Sendable {

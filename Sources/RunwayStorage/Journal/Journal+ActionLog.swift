@@ -7,22 +7,22 @@ extension Journal {
     /// The setting with the user's decision, which always exists: "1" after an opt-out, and otherwise "0".
     static let optOutName = "optedOut"
     private static let paceName = "pace"
-    /// The prefix of the name of a setting with the number of records set aside in a row. The scope of the records
-    /// follows the prefix.
+    /// The beginning of a setting's name; the scope (an account) of the records follows it. The setting counts the
+    /// records of this scope that were set aside one after the other.
     private static let refusalsPrefix = "refusals "
-    /// The prefix of the name of a setting. The name of an account follows the prefix. The setting states that the log
-    /// has recorded for this account since the last opt-out, or since the account's last erasure at the server.
+    /// The beginning of a setting's name; the name of an account follows it. The setting states that the log has
+    /// recorded for this account since the last opt-out, or since the account's last erasure at the server.
     private static let accountPrefix = "account "
     /// The name of the setting for records without an account: ``accountPrefix`` with an empty account.
     static let nobodyRecordedName = accountPrefix
-    /// The prefix of the name of a setting for an erasure at the server. The account to erase follows the prefix.
+    /// The beginning of the name of a setting for an erasure at the server; the account to erase follows it.
     private static let erasurePrefix = "erase "
     /// The name of the setting for the erasure of records without an account: ``erasurePrefix`` with an empty account.
     private static let erasureOfNobodyName = erasurePrefix
     /// The settings that belong to one installation and are not copied to another: its secret, and the erasure of its
     /// records without an account.
     static let installationSettings: Set<String> = [InstallationSecret.settingName, erasureOfNobodyName]
-    /// The prefix of a setting's value if the server refused the erasure. The reason follows the prefix.
+    /// The beginning of a setting's value if the server refused the erasure; the reason follows it.
     private static let refusedPrefix = "refused "
 
     /// Whether the user opted out.
@@ -36,7 +36,8 @@ extension Journal {
         return decision != "0"
     }
 
-    /// Stores whether the user opted out. An opt-out removes all entries, and the list of recording accounts.
+    /// Stores whether the user opted out. An opt-out removes all entries, and the list of the accounts that have
+    /// records.
     ///
     /// If the process ends before all entries are removed, the decision is stored. ``completeOptOut()`` then has to
     /// remove the remaining entries before recording resumes, since they would be sent afterwards.
@@ -68,19 +69,20 @@ extension Journal {
     /// Stores whether the user opted out, but removes nothing.
     func storeDecision(_ isOptedOut: Bool) throws(StorageError) { try set(Self.optOutName, isOptedOut ? "1" : "0") }
 
-    /// Returns the number of single records set aside in a row since the server last accepted a batch, by scope.
+    /// Returns how many single records of each scope (account) were set aside since the server last accepted a batch of
+    /// the scope.
     func refusals() throws(StorageError) -> [String: Int] {
         try settings(beginning: Self.refusalsPrefix).compactMapValues { Int($0) }
     }
 
-    /// Stores the number of records set aside in a row, from which a later run sees whether the server refuses
-    /// everything.
+    /// Stores the number of records of a scope (an account) that were set aside one after the other. From this number a
+    /// later run sees whether the server refuses everything.
     func setRefusals(of scope: String, _ count: Int) throws(StorageError) {
         try set(Self.refusalsPrefix + scope, count > 0 ? "\(count)" : nil)
     }
 
-    /// Ends the series of refusals of a scope, since the server has accepted one of its batches. If the server seemed
-    /// to refuse everything, the records of the series wait to be sent again.
+    /// Ends the series of refused records of a scope (an account), since the server has accepted one of its batches. If
+    /// the server seemed to refuse everything, the records of the series wait to be sent again.
     ///
     /// - Returns: The number of records that wait again.
     @discardableResult
@@ -96,7 +98,7 @@ extension Journal {
     /// of ``accountPrefix`` stay, since the server has the records of these accounts.
     private static let scopePrefixes = [refusalsPrefix, lossesPrefix, pausesPrefix]
 
-    /// Returns the scopes that have settings for ``erase(_:alongside:)`` to remove, even without entries.
+    /// Returns the scopes whose settings ``erase(_:alongside:)`` has to remove, even if they have no entries.
     func scopesBesideEntries() throws(StorageError) -> Set<String> {
         var scopes = try write { database in
             Set(
@@ -119,19 +121,19 @@ extension Journal {
         }
     }
 
-    /// Stores that accounts have recorded. An empty name means records without an account.
+    /// Adds accounts to the list of accounts that have records. An empty name means records without an account.
     func noteAccounts(_ accounts: Set<String>) throws(StorageError) {
         for name in accounts.map({ Self.accountPrefix + $0 }) where try setting(name) == nil { try set(name, "") }
     }
 
-    /// Returns the accounts that have recorded. An empty name means records without an account.
+    /// Returns the list of accounts that have records. An empty name means records without an account.
     func accounts() throws(StorageError) -> Set<String> {
         Set(try settings(beginning: Self.accountPrefix).keys)
     }
 
     func forgetAccount(_ account: String) throws(StorageError) { try set(Self.accountPrefix + account, nil) }
 
-    /// Removes the names of all accounts that have recorded.
+    /// Empties the list of accounts that have records.
     private func forgetAccounts() throws(StorageError) {
         try write { database in
             try database.execute(
@@ -177,7 +179,8 @@ extension Journal {
         return erasures
     }
 
-    /// Returns the pace that the server asked for in an earlier run; `nil` if it asked for none.
+    /// Returns the fraction of records and the pause that the server asked for in an earlier run; `nil` if it asked for
+    /// neither.
     ///
     /// - Parameter now: The current time of the log's clock.
     func pace(at time: JournalTime, now: Duration) throws(StorageError) -> ActionLogPace? {

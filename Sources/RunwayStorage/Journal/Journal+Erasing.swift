@@ -9,7 +9,7 @@ extension Journal {
     /// The maximum number of entries that one transaction erases if all scopes are erased. These entries are in
     /// consecutive pages, so their size matters most. This number limits the index pages of small entries.
     private static let maximumTotalErasureCount = 5000
-    /// The payload size after which an erasing transaction ends.
+    /// The total size of removed payloads, in bytes, after which a transaction of an erasure ends.
     private static let maximumErasureByteCount = 1 << 20
 
     /// Removes every entry of a scope, also those that are set aside, and overwrites their bytes in the file. `nil`

@@ -6,11 +6,11 @@ extension Journal {
     // Every append runs the first of these statements, and often the last. They name their indices, since SQLite would
     // choose `entry_by_scope` and sort all waiting entries.
 
-    /// Selects the moment of the oldest entry that waits to be sent or waits for its key.
+    /// Selects the storage time (moment) of the oldest entry that waits to be sent or waits for its key.
     static let oldestMoment = """
         SELECT moment FROM entry INDEXED BY entry_by_moment WHERE state IN (0, 3) ORDER BY moment LIMIT 1
         """
-    /// Removes the waiting entries that are older than a moment.
+    /// Removes the waiting entries that were stored before a moment.
     static let removalByAge = "DELETE FROM entry INDEXED BY entry_by_moment WHERE state IN (0, 3) AND moment < ?"
     /// Selects the entries to evict, the oldest of the lowest priority first.
     static let evictionOrder = """
@@ -49,12 +49,13 @@ extension Journal {
         return []
     }
 
-    /// Begins the stored reason of a set-aside entry until its series has ended; see ``endSeries(of:isSentAgain:at:)``.
+    /// The first character of the stored reason of an entry that was set aside in a series. It is removed when the
+    /// series ends; see ``endSeries(of:isSentAgain:at:)``.
     private static let seriesMark = "\u{1}"
     /// The reason of an entry that waits again after its series has ended. No other reason contains this text.
     private static let returnedReason = "\u{1}\u{1}"
 
-    /// Sets entries of a batch aside. They are not claimed again until ``retry(_:at:)``.
+    /// Sets entries of a batch aside. They are not sent again until ``retry(_:at:)``.
     ///
     /// - Parameters:
     ///   - reasons: The reasons by entry id. A reason is a short text from the server that the app shows.

@@ -89,7 +89,7 @@ extension Journal {
         }
     }
 
-    /// Claims a waiting entry, for an owner that sends one entry at a time.
+    /// Marks a waiting entry as claimed, since its owner is sending it. For owners that send one entry at a time.
     func claim(_ id: UUID) throws(StorageError) {
         try write { database in
             try database.cachedStatement(sql: "UPDATE entry SET state = 1 WHERE id = ? AND state = 0")

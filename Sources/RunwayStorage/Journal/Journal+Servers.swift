@@ -4,14 +4,15 @@ import GRDB
 /// The state of a scope's server that a later run has to know: lost attempts, which were sent but had no response, and
 /// pauses that the server asked for.
 extension Journal {
-    /// The prefix of the name of a setting that counts lost attempts. The scope of the attempts follows the prefix.
+    /// The beginning of the name of a setting that counts attempts without a response; the scope of the attempts
+    /// follows it.
     static let lossesPrefix = "losses "
 
     /// Counts an attempt without a response. A later run continues the count.
     ///
     /// - Parameter first: The first entry that was sent. If it differs from the first entry of the previous attempt,
     ///   the count starts at one.
-    /// - Returns: Whether the entry is suspected; see ``SuspectedEntry``.
+    /// - Returns: Whether the entry is suspected of making the server fail; see ``SuspectedEntry``.
     func noteLoss(of scope: String, _ first: UUID, at time: JournalTime) throws(StorageError) -> Bool {
         let parts = try setting(Self.lossesPrefix + scope)?.split(separator: " ") ?? []
         let moment = try write { try advance($0, to: time) }
@@ -30,7 +31,7 @@ extension Journal {
     /// Removes the count of lost attempts, since the server has responded or is down.
     func removeLosses(of scope: String) throws(StorageError) { try set(Self.lossesPrefix + scope, nil) }
 
-    /// The prefix of the name of a setting with a pause. The scope that is paused follows the prefix.
+    /// The beginning of the name of a setting with a pause; the scope that is paused follows it.
     static let pausesPrefix = "pause "
 
     /// Stores that nothing of a scope may be sent for a time, at most ``SendPace/longestPause``.

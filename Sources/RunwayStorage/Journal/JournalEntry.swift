@@ -6,7 +6,7 @@ import RunwaySQLite
 struct JournalEntry: Sendable, Equatable {
     /// The state of an entry. The raw values are stored.
     enum State: Int, Sendable {
-        /// The entry was never claimed, or its last claim was released.
+        /// The entry waits to be sent. It was never claimed for a batch, or its last claim was released.
         case waiting = 0
         /// The entry belongs to a batch that has not ended.
         case claimed = 1
@@ -14,7 +14,8 @@ struct JournalEntry: Sendable, Equatable {
         case setAside = 2
         /// The entry waits for the key with which it was encrypted.
         case sealed = 3
-        /// The entry was stored before its owner's attempt, which has not ended. It can't be claimed.
+        /// The entry was stored before its owner sent it for the first time, and this attempt has not ended. It can't
+        /// be claimed.
         case ahead = 4
     }
 
@@ -62,7 +63,8 @@ extension String {
 }
 
 struct JournalBatch: Sendable, Equatable {
-    /// The id of the numbering. A new stream begins with a new file or scope, after a refusal, and after an erasure.
+    /// The id of the stream in which batches are numbered. A new stream begins with a new file or scope, after a
+    /// refusal, and after an erasure.
     var stream: UUID
     /// The number of the batch in its stream: 1, 2, and so on. A number is never used for other entries.
     var number: Int64

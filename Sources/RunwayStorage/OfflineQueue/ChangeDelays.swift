@@ -1,22 +1,22 @@
 import Foundation
 
-/// Decides which scope of a queue waits for events that the app has missed. All other scopes with changes are due. A
-/// pure state machine.
+/// Decides for which scope (an account of a service) a queue waits until the app has received the events that it
+/// missed. The changes of all other scopes are sent without this delay. A pure state machine.
 struct ChangeDelays: SendPolicy {
     private struct Delay: Sendable {
         let scope: String
         let limit: Duration
-        /// The end of the delay; `nil` while the scope could not send in any case.
+        /// The end of the delay; `nil` while the changes of the scope could not be sent in any case.
         var end: Duration?
     }
 
-    /// The delays by owner. An owner delays one scope at a time.
+    /// The delays, by the id of the object that asked for the delay (the owner). An owner delays one scope at a time.
     private var delays: [UUID: Delay] = [:]
     /// Whether a flush is in progress. Delays are ignored then, since the app may be suspended before they end.
     private var isFlushing = false
 
-    /// Delays a scope from the time at which it could send. Does nothing if the owner delays it already. Ends the
-    /// owner's delay of another scope.
+    /// Delays the changes of a scope from the time at which they could be sent. Does nothing if the owner delays the
+    /// scope already. Ends the owner's delay of another scope.
     ///
     /// - Parameter limit: The maximum delay; `nil` ends the delay of the owner for any scope.
     /// - Returns: Whether a delay has ended.

@@ -2,7 +2,8 @@ import Foundation
 import Runway
 import Synchronization
 
-/// Sends the waiting changes of the journal one at a time. The ``SendSchedule`` of ``ChangeDelays`` decides when.
+/// Sends the waiting changes of the journal one at a time. A ``SendSchedule`` with the policy ``ChangeDelays`` decides
+/// when.
 final class ChangeDrainer: SendWork {
     private struct State {
         var current: (id: UUID, call: Task<RawData, any Error>)?
@@ -45,7 +46,8 @@ final class ChangeDrainer: SendWork {
         loop.change { $0.networkDidChange(isAllowed: isAllowed) }
     }
 
-    /// Delays a scope. If another delay ends, the schedule decides again, since a scope may have become due.
+    /// Delays the changes of a scope. If another delay ends, the schedule decides again, since the changes of a scope
+    /// may now be sent.
     func delay(_ scope: String, owner: UUID, upTo limit: Duration?) {
         if loop.schedule({ $0.policy.delay(scope, owner: owner, upTo: limit) }) { loop.wake() }
     }

@@ -77,7 +77,8 @@ extension ChangeJournal {
         return try await run { journal throws(StorageError) in try journal.pauses(at: time) }
     }
 
-    /// Counts an attempt without a response. Returns whether the change is suspected; see ``SuspectedEntry``.
+    /// Counts an attempt without a response. Returns whether the change is suspected of making the server fail; see
+    /// ``SuspectedEntry``.
     func noteLoss(_ change: StoredChange) async throws(StorageError) -> Bool {
         let time = time()
         return try await run { journal throws(StorageError) in

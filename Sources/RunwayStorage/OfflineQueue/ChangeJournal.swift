@@ -16,8 +16,8 @@ final class ChangeJournal: Sendable {
         var removals: Set<UUID> = []
         /// The change in flight; `nil` if the app has removed it.
         var claimed: UUID?
-        /// The offset from the number of a call to its position. Positions of this run follow the positions of earlier
-        /// runs.
+        /// The number that is added to the number of a call to compute its position in the file. Positions of this run
+        /// follow the positions of earlier runs.
         var firstPlace: Int64?
         /// Whether changes can't be decrypted because the key can't be read now. An earlier run has determined their
         /// state.

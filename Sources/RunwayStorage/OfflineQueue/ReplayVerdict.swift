@@ -15,7 +15,7 @@ enum ReplayVerdict: Equatable {
     case stopped
     /// The server has executed the change, but no longer has the response.
     case executed
-    /// The server refuses the change, because its object was changed meanwhile.
+    /// The server refuses the change, because the object to change was changed meanwhile.
     case conflicting
     case refused
 
@@ -42,6 +42,7 @@ enum ChangeEffect: Sendable {
     case none
     /// The server may have executed the change under its key.
     case unknown
-    /// The server has processed the key and failed. It repeats this failure, so another attempt needs a new key.
+    /// The server has processed the request with this key, and failed. It repeats this failure, so another attempt
+    /// needs a new key.
     case failed
 }

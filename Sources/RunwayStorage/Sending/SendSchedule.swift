@@ -152,7 +152,8 @@ extension SendSchedule {
     /// Returns the entries of a scope that the next attempt skips.
     func skipped(in scope: String) -> Set<UUID> { lanes[scope]?.suspect?.skipped ?? [] }
 
-    /// Returns whether a scope has a suspected entry, so that entries are sent one at a time.
+    /// Returns whether an entry of the scope is suspected of making the server fail, so that entries are sent one at a
+    /// time.
     func isSuspected(_ scope: String) -> Bool { lanes[scope]?.suspect != nil }
 
     /// Returns whether an entry was sent to find out whether the server is down.
@@ -161,7 +162,8 @@ extension SendSchedule {
     }
 
     /// Removes the fault count of an entry, since the server responded to the entry, or it is sent in a batch. If the
-    /// entry was a probe, records that the server accepted it. Otherwise no entry of the scope is suspected any more.
+    /// entry was sent to find out whether the server is down, records that the server accepted it. Otherwise no entry
+    /// of the scope is suspected of making the server fail any more.
     mutating func end(_ first: UUID, in scope: String) {
         self[scope].faults[first] = nil
         if isProbe(first, in: scope) { self[scope].suspect?.didProbe() } else { self[scope].suspect = nil }
@@ -190,18 +192,20 @@ extension SendSchedule {
     }
 }
 
-/// Decides which scopes of a ``SendSchedule`` are due. Implementations are pure state machines.
+/// Decides for which scopes of a ``SendSchedule`` entries have to be sent. Implementations are pure state machines.
 protocol SendPolicy: Sendable {
     /// Returns the name of the server of a scope. A pause that a server asks for applies to all scopes of this server.
     func server(of scope: String) -> String
-    /// Returns the time at which a scope is sent, not before `earliest`; `nil` if it waits for an event.
+    /// Returns the time at which entries of a scope are sent, not before `earliest`; `nil` if the scope waits for an
+    /// event.
     ///
-    /// - Parameter isSuspected: Whether the scope has a suspected entry, which is sent alternately with other entries.
+    /// - Parameter isSuspected: Whether an entry of the scope is suspected of making the server fail. It is sent
+    ///   alternately with other entries.
     mutating func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration?
     mutating func note(_ event: SendEvent)
 }
 
-/// An event after which a scope may be due.
+/// An event after which entries of a scope may have to be sent.
 enum SendEvent: Sendable {
     /// The app asked for sending, an account signed in, or a network returned.
     case prompted

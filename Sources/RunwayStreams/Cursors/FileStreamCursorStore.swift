@@ -20,7 +20,7 @@ public final class FileStreamCursorStore: StreamCursorStore {
     }
 
     fileprivate struct State {
-        /// The rows by key; `nil` until the file was read.
+        /// The rows of the file by key; `nil` until the file was read.
         var rows: [String: Row]?
         var isDirty = false
         var isWriteScheduled = false
@@ -82,7 +82,7 @@ public final class FileStreamCursorStore: StreamCursorStore {
 }
 
 extension FileStreamCursorStore.State {
-    /// Returns the rows. Reads the file at the first call.
+    /// Returns the rows of the file. Reads the file at the first call.
     fileprivate mutating func read(from file: URL) -> [String: FileStreamCursorStore.Row] {
         if let rows { return rows }
         let data = try? Data(contentsOf: file)
@@ -91,7 +91,8 @@ extension FileStreamCursorStore.State {
         return rows
     }
 
-    /// Stores a cursor in the rows. Returns the time of the next write; `nil` if a write is scheduled already.
+    /// Stores a cursor in the rows of the file. Returns the time of the next write; `nil` if a write is scheduled
+    /// already.
     fileprivate mutating func store(_ cursor: StreamCursor?, for key: String) -> DispatchTime? {
         let order = (rows?.values.map(\.order).max() ?? 0) + 1
         rows?[key] = cursor.map { FileStreamCursorStore.Row(cursor: $0, order: order) }
