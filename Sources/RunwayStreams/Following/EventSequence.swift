@@ -129,7 +129,7 @@ public struct EventSequence: AsyncSequence, Sendable {
 private final class ReadMark: Sendable {
     private let isSet = Atomic(false)
 
-    /// Sets the mark. Returns whether it was not set before.
+    /// Sets the flag. Returns `false` if it was set before.
     func set() -> Bool { !isSet.exchange(true, ordering: .relaxed) }
 }
 
@@ -160,8 +160,8 @@ extension NetworkLayer {
         events(of: endpoint, options, cursors, key: key, topics: endpoint.topics, randomness) { _ in }
     }
 
-    /// - Parameter onState: Called when the stream's state, the suspicion of its link, or the refused topics have
-    ///   changed.
+    /// - Parameter onState: Called when one of these has changed: the stream's state, whether its connection may be
+    ///   dead, or the refused topics.
     package func events<E: EventStreamEndpoint>(
         of endpoint: E, _ options: StreamOptions, _ cursors: (any StreamCursorStore)?, key: String?,
         topics: Set<String>?, _ randomness: any RandomNumberGenerator & Sendable,

@@ -11,14 +11,14 @@ struct LinkReader: Sendable {
     let clock: LayerClock
     let limits: EventLimits
     let monitor: LinkMonitor
-    /// The topics of the stream. A change may end the link.
+    /// The topics of the stream. A change of the topics may end the link.
     let topics: StreamTopics
     /// The topics that the link requests; `nil` lets the server choose.
     let asked: Set<String>?
     let opened: @Sendable (LinkFacts) -> Void
-    /// Called when the server has reported how the link continues the last one.
+    /// Called when the server has reported how the link continues the previous link.
     let continued: @Sendable () -> Void
-    /// Called when bytes have arrived after a probe of the link.
+    /// Called when bytes have arrived after a probe, which asks the server for a heartbeat.
     let probeConfirmed: @Sendable () -> Void
 
     /// Reads the link, and returns how it ended. The result is meaningless if the task was cancelled.
@@ -75,7 +75,7 @@ struct LinkReader: Sendable {
                 let isProof = monitor.noteBytes(at: clock.now)
                 counts.bytes += part.count
                 parser.add(part)
-                // Items that the intake has read have to reach the buffer, since the next link starts after them.
+                // Items that were read and counted have to reach the buffer, since the next link starts after them.
                 while !Task.isCancelled, topics.end(of: number) == nil, let item = try parser.next() {
                     await pass(intake.read(item), of: intake.stream, &counts)
                 }
@@ -91,7 +91,7 @@ struct LinkReader: Sendable {
             if error.kind == .cancelled {
                 return (response.flight.isSignedOut ? .final(error) : .suspended, .failed(error.detail))
             }
-            // The next link would receive the same bytes, unless some events of this link were readable.
+            // The next link would receive the same undecodable bytes, unless some events of this link were readable.
             if error.isUndecodable, counts.events == 0 { return (.final(error), .failed(error.detail)) }
             monitor.noteCut()
             return (.transient(retryAfter: error.retryAfter), .failed(error.detail))
@@ -149,7 +149,8 @@ final class LinkMonitor: Sendable {
         var end = LinkEnd.stopped
         var retry: Duration?
         var isCut = false
-        /// The time of the last probe; `nil` if there was none, or if bytes have arrived since.
+        /// The time of the last probe, which asks the server for a heartbeat; `nil` if there was none, or if bytes have
+        /// arrived since.
         var probeTime: Duration?
     }
 
@@ -160,7 +161,8 @@ final class LinkMonitor: Sendable {
 
     func noteProbe(at now: Duration) { state.withLock { $0.probeTime = now } }
 
-    /// Records received bytes. Returns whether they are the first ones after a probe.
+    /// Records received bytes. Returns whether they are the first ones after the server was asked for a heartbeat (a
+    /// probe).
     func noteBytes(at now: Duration) -> Bool {
         state.withLock { state in
             state.activity.longestSilence = max(state.activity.longestSilence, now - state.activity.last)

@@ -2,7 +2,7 @@ import Runway
 import RunwayFormats
 import RunwayJSON
 
-/// Opens the links of a stream, and changes the topics of an open link.
+/// Opens the links of a stream, which are its connections, and changes the topics of an open link.
 protocol LinkSource: Sendable {
     /// The endpoint that appears in records and that reformers receive.
     var endpoint: any Endpoint { get }

@@ -11,7 +11,7 @@ package final class StreamDriver: Sendable {
         case network(NetworkStatus)
         case opened(LinkFacts, link: Int)
         case continued(link: Int)
-        /// Bytes have arrived after a probe of the link.
+        /// Bytes have arrived on the link after the server was asked for a heartbeat (a probe).
         case probeConfirmed(link: Int)
         case ended(LinkFailure, link: Int)
         case forgotten(link: Int)
@@ -23,7 +23,7 @@ package final class StreamDriver: Sendable {
         var stream = StreamState.idle
         /// The number of the link that is open or being opened; otherwise `nil`.
         var link: Int?
-        /// The last link whose missed events were all taken by the reader.
+        /// The number of the last link (connection) of which the reader has taken all missed events.
         var caughtUpLink: Int?
         var isSuspected = false
 
@@ -38,7 +38,8 @@ package final class StreamDriver: Sendable {
     private let random: any RandomNumberGenerator & Sendable
     private let inputs: AsyncStream<Input>
     private let continuation: AsyncStream<Input>.Continuation
-    /// Called when the state of the stream, the suspicion of its link, or the refused topics have changed.
+    /// Called when one of these has changed: the state of the stream, whether its connection may be dead, or the
+    /// refused topics.
     private let onState: @Sendable (StreamState) -> Void
     /// Guards the state that the app sees, and the number of the link.
     private let state = Mutex(State())
@@ -66,7 +67,8 @@ package final class StreamDriver: Sendable {
 
     var streamState: StreamState { state.withLock { $0.stream } }
     var isCaughtUp: Bool { state.withLock { $0.isCaughtUp } }
-    /// Whether the stream has caught up and its link is not suspected. A dead link may miss events.
+    /// Whether the stream has caught up, and its connection shows no sign of being dead. A dead connection may miss
+    /// events.
     package var isCertainlyCaughtUp: Bool { state.withLock { $0.isCaughtUp && !$0.isSuspected } }
 
     /// Records that the reader has taken all missed events of a link.
@@ -114,7 +116,7 @@ package final class StreamDriver: Sendable {
     private struct Run {
         var machine: StreamMachine
         var track: NetworkTrack
-        /// The position of the stream. While a link is open, the position at which it started.
+        /// The position of the stream. While a link is open, this is the position at which the link started.
         var intake: EventIntake
         var linkCount = 0
         /// The open link. Its task returns the position at the end of the link.

@@ -184,7 +184,8 @@ final class StreamTopics: Sendable {
         }
     }
 
-    /// Records the response to a probe, in which the server named the topics that it refuses.
+    /// Records the response to a request for a heartbeat (a probe), in which the server named the topics that it
+    /// refuses.
     ///
     /// - Parameter count: ``confirmedCount`` when the probe was sent. A response that may be older than a change is
     ///   ignored, since the next response names the topics again.

@@ -12,14 +12,14 @@ package final class StreamAccount: Sendable {
     /// Guards the name of the account; `nil` if nobody was signed in.
     private let name: Mutex<String?>
 
-    /// Binds to the account that is signed in now.
+    /// Creates a value that belongs to the account that is signed in now.
     ///
     /// - Parameters:
     ///   - subject: The thing that belongs to the account, for the message of ``absence``.
     ///   - service: The service that the account is signed in to.
     ///   - network: The layer.
-    ///   - isBoundLater: Whether to bind to the first account that signs in later, if nobody is signed in now. The
-    ///     default is `false`: a stream that started without an account continues when an account signs in.
+    ///   - isBoundLater: Whether the value belongs to the first account that signs in later, if nobody is signed in
+    ///     now. The default is `false`: a stream that started without an account continues when an account signs in.
     package init(
         _ subject: String, of service: any APIService.Type, on network: NetworkLayer, isBoundLater: Bool = false
     ) {
@@ -44,7 +44,7 @@ package final class StreamAccount: Sendable {
 
     package func check() throws(NetworkError) { if !isPresent { throw absence } }
 
-    /// Returns a flight of the current session that is never sent. Its `isSignedOut` shows whether this session has
+    /// Returns a call of the current session that is never sent. Its `isSignedOut` shows whether this session has
     /// ended, even if the same account has signed in again.
     func makeSessionFlight() -> Flight { network.makeExchange(with: service, .standard) }
 }

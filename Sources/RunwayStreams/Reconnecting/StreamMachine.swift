@@ -1,7 +1,7 @@
 import Runway
 
-/// Decides when a stream connects, suspects its link, drops it, and reconnects. Callers pass times and random numbers.
-/// A pure state machine, except for the shared memory of the layer's networks.
+/// Decides when a stream connects, checks whether its link is dead, drops it, and reconnects. Callers pass times and
+/// random numbers. A pure state machine, except for the shared memory of the layer's networks.
 ///
 /// Event streams and WebSockets use it. The caller performs the returned actions, calls ``tick(at:activity:)`` at
 /// ``deadline``, and reports how links open and end. It reports received bytes when the machine asks.
@@ -193,7 +193,7 @@ extension StreamMachine {
     mutating func opened(_ facts: LinkFacts, at now: Duration) -> [Action] {
         guard case .connecting = phase else { return [] }
         if let limit = facts.heartbeatLimit { heartbeatLimit = limit }
-        // The interval is bounded, so that a server can't prevent the client from suspecting its links.
+        // The interval is bounded, so that a server can't prevent the client from detecting dead links.
         let heartbeat = facts.heartbeat.map { min(max($0, .seconds(1)), max(heartbeatBounds.maximum, .seconds(1))) }
         let quietLimit = heartbeat.map { $0 + StreamOptions.heartbeatMargin } ?? options.quietLimit
         phase = .open(

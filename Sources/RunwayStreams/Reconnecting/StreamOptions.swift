@@ -5,7 +5,7 @@
 /// - A `retry:` of the server counts as at most 60 s, and a `Retry-After` as at most 10 minutes. After a connection was
 ///   open for 10 s, earlier failures no longer lengthen the backoff.
 /// - The client first asks for heartbeats every 25 s. Each interval that works makes the next one 5 s longer. If a
-///   heartbeat is more than 5 s late, the client suspects the connection.
+///   heartbeat is more than 5 s late, the client suspects that the connection is dead.
 /// - If a server is not trusted, or sends a web page instead of a stream, like the login portal of a public Wi-Fi, the
 ///   stream waits for at least 60 s. A change of network ends the wait.
 /// - A line has at most 1 MiB. The type and data of an event have at most 4 MiB.
@@ -22,7 +22,7 @@ public struct StreamOptions: Sendable, Hashable {
     static let minimumHeartbeat = Duration.seconds(25)
     /// The difference between a tried interval and the last one that worked.
     static let heartbeatStep = Duration.seconds(5)
-    /// The maximum delay of a heartbeat before the link is suspected.
+    /// The maximum delay of a heartbeat before the client suspects that the link is dead.
     static let heartbeatMargin = Duration.seconds(5)
     /// The size of the comment that the server should send first, in bytes.
     static let paddingByteCount = 512
@@ -39,11 +39,11 @@ public struct StreamOptions: Sendable, Hashable {
     /// The longest heartbeat interval that the client tries on a network. The default is 50 s, since a transport closes
     /// a connection after 60 s without a byte by default. Raise it together with that time.
     public var maximumHeartbeat = Duration.seconds(50)
-    /// The silence after which the client suspects a connection, if the server sends no heartbeats. The default is 45
-    /// s. Raise it for a server that sends comments less often.
+    /// The silence after which the client suspects that a connection is dead, if the server sends no heartbeats. The
+    /// default is 45 s. Raise it for a server that sends comments less often.
     public var quietLimit = Duration.seconds(45)
-    /// The time within which a suspected connection has to receive a byte before it is dropped. The default is 10 s.
-    /// Raise it for slow networks.
+    /// The time within which a connection that may be dead has to receive a byte before it is dropped. The default is
+    /// 10 s. Raise it for slow networks.
     public var probeTimeout = Duration.seconds(10)
     /// The maximum time for which a connection stays open. Then another one replaces it. The default, `nil`, sets no
     /// limit. The lifetime that the server reports, and for an event stream the access token, end the connection in any

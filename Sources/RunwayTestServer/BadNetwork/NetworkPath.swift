@@ -93,7 +93,7 @@ public final class NetworkPath: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 256)
             // The size is set on the listener, so that accepted sockets inherit it. If it were set after the handshake,
-            // it would no longer limit the window.
+            // it would no longer limit the TCP receive window.
             .serverChannelOption(.socketOption(.so_rcvbuf), value: DelayedConnection.socketByteCount)
             .childChannelOption(.socketOption(.so_sndbuf), value: DelayedConnection.socketByteCount)
             .childChannelOption(.autoRead, value: false)

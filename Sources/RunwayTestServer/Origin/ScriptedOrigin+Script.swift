@@ -14,7 +14,7 @@ public import HTTPTypes
 /// A request without a matching line is added to ``unexpectedRequests``, and its response is a 404 that states so.
 /// Responses are used in the order in which the heads of requests arrive.
 extension ScriptedOrigin {
-    /// When a response begins.
+    /// The moment at which a response begins.
     public enum ResponseMoment: Sendable, Hashable {
         /// After the whole request was read. A client that expects status 100 receives it first (RFC 9110 §10.1.1).
         case afterRequest

@@ -5,7 +5,7 @@ public import Runway
 /// A manager holds its delegate weakly, so the test has to hold a reference to the recorder.
 @MainActor
 public final class LandingRecorder: APIManagerDelegate {
-    /// One notification about the end of a call.
+    /// A landing: one notification that a call has succeeded or failed.
     public struct Landing {
         /// The id of the call; `nil` if the manager has none.
         public let flight: FlightID?
@@ -15,15 +15,15 @@ public final class LandingRecorder: APIManagerDelegate {
         public let result: Result<RawData, NetworkError>
     }
 
-    /// The landings so far, in order.
+    /// The notifications about ended calls so far, in order.
     public private(set) var landings: [Landing] = []
     /// The reported progress of transfers so far, in order.
     public private(set) var progress: [TransferProgress] = []
-    /// Called for every landing after it was recorded.
+    /// Called for every notification about an ended call, after it was recorded.
     public var onLanding: ((Landing, any APIManaging) -> Void)?
     private let count = AwaitedValue(0)
 
-    /// Creates a recorder. Set it as the delegate of managers to record their landings.
+    /// Creates a recorder. Set it as the delegate of managers to record the ends of their calls.
     public init() {}
 
     /// Records the success of a call.
@@ -41,10 +41,10 @@ public final class LandingRecorder: APIManagerDelegate {
         _ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID
     ) { self.progress.append(progress) }
 
-    /// Waits until there are at least `count` landings, and returns all of them.
+    /// Waits until at least `count` calls have ended, and returns the notifications about all of them.
     ///
     /// - Parameters:
-    ///   - count: The number of landings to wait for.
+    ///   - count: The number of ended calls to wait for.
     ///   - limit: The maximum wait, in real time. The default is 60 s.
     /// - Throws: An error after `limit`, and `CancellationError` if the task is cancelled.
     @discardableResult

@@ -13,7 +13,7 @@ public final class RecordCollector: EventSink {
     /// Creates an empty collector.
     public init() {}
 
-    /// The records so far, in the order in which calls landed.
+    /// The records so far, in the order in which the calls ended.
     public var records: [FlightRecord] { collected.withLock { $0 } }
 
     /// Stores a record, or replaces the earlier version of an amended one.
