@@ -51,8 +51,9 @@ protocol DirectlyDecoded {
 }
 
 extension Array {
-    /// The maximum number of elements to reserve before the first one is read: as many as fit in 64 KiB. The limit
-    /// bounds the memory that a document can claim: an element of two bytes may decode to a type of hundreds of bytes.
+    /// The maximum number of elements for which memory is reserved before the first one is read: as many as fit in 64
+    /// KiB. The limit bounds the memory that a document can claim, since an element of two bytes may decode to a type
+    /// of hundreds of bytes.
     static var largestReserve: Int { (64 << 10) / MemoryLayout<Element>.stride }
 }
 

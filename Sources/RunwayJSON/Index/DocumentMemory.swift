@@ -66,7 +66,8 @@ final class JSONStorage: @unchecked Sendable {
     /// The size of the index in bytes, without the document.
     var indexByteCount: Int { words.capacity &* MemoryLayout<UInt32>.size }
 
-    /// Returns the entry at an index. The index must be 0, or computed from an entry of this storage and its stride.
+    /// Returns the entry at a position of the index. The position must be 0, or be computed from an entry of this
+    /// storage and its stride.
     @inline(__always)
     func entry(at index: Int) -> IndexEntry { words.entry(at: index) }
 
@@ -126,10 +127,10 @@ final class JSONStorage: @unchecked Sendable {
         while index < end {
             let candidate = self.name(ofValueAt: index)
             if candidate.length == length {
-                // A name without escapes ends at the first quotation mark after its start. So if the bytes of `name`
-                // and a quotation mark are there, the names are equal. The exception is a `name` that contains a
-                // quotation mark: a long candidate may end at that mark. A shorter candidate cannot, since its entry
-                // has its full length.
+                // A name without escapes ends at the first quotation mark after its start. The names are therefore
+                // equal if the bytes of `name` and a quotation mark are there. The exception is a `name` that contains
+                // a quotation mark: a name of 14 bytes or more in the document may end at that mark. A shorter one
+                // cannot, since its entry has its full length.
                 let end = candidate.offset &+ name.count
                 if end < bytes.count, bytes[end] == UInt8(ascii: "\""),
                     Self.isEqual(bytes, at: candidate.offset, name),

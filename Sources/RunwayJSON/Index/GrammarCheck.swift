@@ -6,7 +6,7 @@ struct GrammarCheck {
     private let bytes: [UInt8]
     private let limits: JSONLimits
     private var place = 0
-    /// Whether each open container is an object.
+    /// One value per open container: `true` for an object, `false` for an array.
     private var openContainers: [Bool] = []
     private var valueCount = 0
 

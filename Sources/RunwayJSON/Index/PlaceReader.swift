@@ -44,7 +44,8 @@ struct PlaceReader {
     /// and for up to seven positions left from the previous chunk.
     private static let capacity = 64 * (chunkBlockCount + 2) + 16
 
-    /// The sentinel after the last position: larger than every document, and small enough for a 32-bit `Int`.
+    /// The value that marks the end of the positions. It is larger than every position in a document, and small enough
+    /// for a 32-bit `Int`.
     static let noPlace = UInt32(Int32.max)
 
     init(_ bytes: BorrowedBytes, scan: PlaceScan) {

@@ -39,7 +39,7 @@ extension JSONValue {
 }
 
 extension JSONValue: JSONReadable {
-    /// Returns the value itself, which may be `null`. Throws if it is missing.
+    /// Returns the value itself, which may be `null`. Throws a ``JSONError`` if it is missing.
     public static func read(from value: JSONValue) throws(JSONError) -> JSONValue {
         guard value.exists else { throw value.mismatch(expected: "a value") }
         return value
@@ -47,7 +47,7 @@ extension JSONValue: JSONReadable {
 }
 
 extension String: JSONReadable {
-    /// Returns the text of a string. Throws for every other kind.
+    /// Returns the text of a string. Throws a ``JSONError`` for every other kind.
     public static func read(from value: JSONValue) throws(JSONError) -> String {
         guard let string = value.string else { throw value.mismatch(expected: "a string") }
         return string
@@ -55,7 +55,7 @@ extension String: JSONReadable {
 }
 
 extension Bool: JSONReadable {
-    /// Returns the Boolean of a `true` or `false`. Throws for every other kind.
+    /// Returns the Boolean of a `true` or `false`. Throws a ``JSONError`` for every other kind.
     public static func read(from value: JSONValue) throws(JSONError) -> Bool {
         guard let bool = value.bool else { throw value.mismatch(expected: "a boolean") }
         return bool
@@ -89,7 +89,8 @@ extension Decimal: JSONReadable {
 }
 
 extension JSONReadable where Self: FixedWidthInteger {
-    /// Returns the exact integer; `1.0` and `1e2` are integers. Throws if the type cannot represent the number.
+    /// Returns the exact integer; `1.0` and `1e2` are integers. Throws a ``JSONError`` if the type cannot represent the
+    /// number.
     public static func read(from value: JSONValue) throws(JSONError) -> Self {
         if let integer = value.storage.integer(at: value.index) as Self? { return integer }
         throw value.mismatch(expected: "an integer", holdable: "an integer of \(Self.self)")

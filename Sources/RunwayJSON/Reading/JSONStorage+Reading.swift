@@ -6,7 +6,7 @@ import Synchronization
     import Foundation
 #endif
 
-/// The start of a document as errors show it. A class, so that it can be created once and shared.
+/// The start of a document as errors show it. This is a class, so that the text can be created once and shared.
 final class BodyStart: Sendable {
     let text: String
 

@@ -143,8 +143,8 @@ extension NumberText<UInt64> {
             isInexact = isInexact || value.trailingZeroBitCount < excess
             value >>= excess
         }
-        // The lost part is less than the lowest bit, and a double is too short to represent that bit. Setting the bit
-        // makes the conversion round once, as it would with all digits.
+        // The part that was cut off is less than the lowest bit, and a double is too short to represent that bit.
+        // Setting the bit makes the conversion round once, as it would with all digits.
         let significand = Double(UInt64(truncatingIfNeeded: value) | (isInexact ? 1 : 0))
         return Double(sign: isNegative ? .minus : .plus, exponent: power + excess, significand: significand)
     }

@@ -50,7 +50,7 @@ public struct JSONRedaction: Sendable, Hashable {
         add(secretNames)
     }
 
-    /// Returns a redaction that also masks these names.
+    /// Returns a copy of this redaction that also masks the values of members with these names.
     public func adding(_ names: some Sequence<String>) -> JSONRedaction {
         var redaction = self
         redaction.add(names)

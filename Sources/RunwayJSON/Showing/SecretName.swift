@@ -54,7 +54,7 @@ struct SecretName {
         }
     }
 
-    /// Returns the name of the tag that ends before a `>`, or `nil` if the tag opens no element with a secret name.
+    /// Returns the name in an XML tag that ends before a `>`, or `nil` if the tag opens no element with a secret name.
     static func tag(before end: Int, in bytes: [UInt8], by redaction: JSONRedaction) -> ArraySlice<UInt8>? {
         let first = max(0, end - maximumByteCount)
         guard let opening = bytes[first..<end].lastIndex(of: UInt8(ascii: "<")) else { return nil }
@@ -62,7 +62,7 @@ struct SecretName {
         guard let initial = name.first, initial != UInt8(ascii: "/"), bytes[end - 1] != UInt8(ascii: "/") else {
             return nil
         }
-        // A namespace prefix is not part of the name.
+        // The prefix of an XML namespace is not part of the name.
         let local = name.suffix(while: { $0 != UInt8(ascii: ":") })
         return redaction.isSecret(String(decoding: local, as: UTF8.self)) ? name : nil
     }
@@ -72,7 +72,7 @@ struct SecretName {
         return before.map { $0 + 1 } ?? first
     }
 
-    /// Returns a form's name with its percent-encoding decoded.
+    /// Returns the name of a form field with its percent-encoding decoded.
     private static func decoded(_ name: ArraySlice<UInt8>) -> String {
         var text: [UInt8] = []
         var rest = name
@@ -88,7 +88,7 @@ struct SecretName {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns a JSON name with `\u` escapes such as `\u0070` resolved.
+    /// Returns the name of a JSON member with `\u` escapes such as `\u0070` resolved.
     private static func unescaped(_ name: ArraySlice<UInt8>) -> String {
         let quote = [UInt8(ascii: "\"")]
         if name.contains(UInt8(ascii: "\\")), let text = try? JSONDocument(quote + name + quote).root.string {

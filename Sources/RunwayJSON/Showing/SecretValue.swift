@@ -58,7 +58,8 @@ struct SecretValue {
         return place
     }
 
-    /// Returns the position of an element's closing tag, or the end of the bytes if the element has no closing tag.
+    /// Returns the position of the closing tag of an XML element, or the end of the bytes if the element has no closing
+    /// tag.
     static func endOfElement(_ name: ArraySlice<UInt8>, in bytes: [UInt8], from start: Int) -> Int {
         let closing = Array("</".utf8) + name
         var place = start

@@ -40,7 +40,7 @@ extension ActionLogBatch {
             }
             records.append(try Record(reading: json, number: records.count))
         }
-        // An empty batch would permanently store nothing but a stream's sequence number.
+        // If empty batches were accepted, each would permanently store a stream's sequence number, and nothing else.
         if records.isEmpty { throw ActionLogProblem(.malformed, "records is empty.") }
     }
 }

@@ -20,7 +20,7 @@ struct ActionLogProblem: HTTPResponseError {
         case busy
         /// The installation has used up its quota.
         case installation
-        /// The source has used up its daily share.
+        /// The source of the request, such as an account or a client address, has used up its daily share.
         case source
         /// The log has reached its quota, or its disk is full.
         case full

@@ -24,8 +24,8 @@ public struct ActionLogQuotas: Sendable, Hashable {
     /// The maximum number of bytes per installation. The default is 1 GiB. Lower it if you remove contents after some
     /// months, and raise it if one installation may send more than a million records.
     public var maximumInstallationByteCount = 1 << 30
-    /// The share of the log that one source may use in a day: a fraction, from 0 to 1, of the space that the other
-    /// sources leave. The default is 0.1.
+    /// The share of the log that one source (an account or a client address) may use in a day: a fraction, from 0 to 1,
+    /// of the space that the other sources leave. The default is 0.1.
     ///
     /// With the default, one source never fills the log, and ten sources use at most two thirds of it in a day. A
     /// source that has sent nothing for a day may send one batch of any size, if the log has space for it. Raise the
@@ -108,8 +108,8 @@ package final class ActionLogGate: Sendable {
 
     private static func index(of hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(slotCount)) }
 
-    /// Returns the count of a slot, decreased by the time since its last change. If the clock was set back, the count
-    /// does not change.
+    /// Returns the byte count of a slot, decreased by the time since its last change. If the clock was set back, the
+    /// count does not change.
     private static func rest(of slot: Slot, at time: Int64) -> Double {
         guard slot.time != .min, time > slot.time else { return slot.byteCount }
         return slot.byteCount * max(0, 1 - Double(time - slot.time) / 86_400_000)

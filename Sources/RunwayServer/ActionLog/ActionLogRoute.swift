@@ -127,7 +127,7 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         }
     }
 
-    /// Occupies a slot for a request.
+    /// Occupies one of the slots for running requests.
     func begin() throws(ActionLogProblem) {
         guard running.begin(upTo: limits.maximumRunningCount) else { throw busy }
     }
