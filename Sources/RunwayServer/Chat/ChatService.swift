@@ -203,8 +203,8 @@ public final class ChatService: Sendable {
                 publishing[conversation] = present
                 return (false, present)
             }
-            // Unstructured tasks, since cancelling the first sender's request must not stop the publication of other
-            // senders' messages.
+            // The tasks are unstructured, since cancelling the first sender's request must not stop the publication of
+            // other senders' messages.
             let first = Task { await publishNext(in: conversation, after: 0) }
             let rest = Task {
                 var step = await first.value
@@ -263,7 +263,8 @@ extension ChatService: Service {
     public func run() async {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {
-                // Separate tasks, so that neither a busy conversation nor a hanging log delays the other conversations.
+                // Each conversation has its own task, so that neither a busy conversation nor a hanging log delays the
+                // other conversations.
                 for conversation in await unpublishedConversations() {
                     try? await withAbandonment { await self.publish(conversation) }
                 }

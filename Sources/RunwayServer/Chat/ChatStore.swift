@@ -70,7 +70,8 @@ public enum ChatMarkResult: Sendable, Hashable {
 }
 
 extension ChatPage {
-    /// Returns the page with only as many messages as fit, at least one, beginning at the start of the range.
+    /// Returns a copy of this page with only as many messages as fit, at least one, beginning at the start of the
+    /// range.
     func limited(toTextByteCount maximumByteCount: Int, _ range: ChatRange) -> ChatPage {
         func fittingCount(_ messages: some Sequence<ChatMessage>) -> Int {
             var (count, byteCount) = (0, 0)

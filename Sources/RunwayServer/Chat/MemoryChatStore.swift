@@ -54,7 +54,7 @@ public final class MemoryChatStore: ChatStore {
                 return known == ChatMessage(submission, number: known.number, time: known.time)
                     ? .known(known) : .mismatch
             }
-            // Changed in place, since a copy of the conversation would copy all its messages.
+            // The conversation is changed in place, since a copy of it would copy all its messages.
             let name = ExactText(submission.conversation)
             guard state.conversations[name, default: Conversation()].admit(submission.sender, upTo: maximumMemberCount)
             else { return .full }

@@ -26,7 +26,7 @@ final class AcceptRest: ChannelInboundHandler {
         server.eventLoop.execute {
             let pipeline = server.pipeline.syncOperations
             guard server.isActive, (try? pipeline.context(name: name)) == nil else { return }
-            // Placed before SwiftNIO's handler, which does not pass errors on.
+            // The handler is placed before SwiftNIO's handler, which does not pass errors on.
             try? pipeline.addHandler(AcceptRest(), name: name, position: .first)
         }
     }

@@ -107,8 +107,8 @@ struct BodyRefusal: Error, Hashable, HTTPResponseError {
     /// Returns a problem response (RFC 9457) with `Retry-After`. Its `type` is `urn:runway:body:` followed by the
     /// reason.
     func response(from request: Request, context: some RequestContext) throws -> Response {
-        // No `Connection: close`, since HTTP/2 forbids the field (RFC 9113 §8.2.2). The rest of the body is read and
-        // discarded.
+        // The response has no `Connection: close`, since HTTP/2 forbids the field (RFC 9113 §8.2.2). The rest of the
+        // body is read and discarded.
         let (reason, title) =
             self == .tooSlow
             ? ("tooSlow", "the body came too slowly") : ("tooManyBytes", "too many bodies are being received")

@@ -115,7 +115,7 @@ final class RequestTimer: ChannelInboundHandler, RemovableChannelHandler {
 
     func endStream() {
         streamCount -= 1
-        // Fires later than Hummingbird's timeout, so that a client that still responds can finish.
+        // The timer fires later than Hummingbird's timeout, so that a client that still responds can finish.
         if streamCount == 0 { start(time + min(time, .seconds(5))) }
     }
 

@@ -83,7 +83,7 @@ public struct EnrolmentRoutes<Context: RequestContext>: Sendable {
         if let limiter, limiter.isExceeded(by: account, at: now()) { throw EnrolmentRefusal.tooManyFailures }
         do {
             let body = try await body(of: request)
-            // Checked again, since the login may have ended while the body arrived.
+            // The account is checked again, since the login may have ended while the body arrived.
             guard try await owner(request, context).isExactly(account) else { throw EnrolmentRefusal.account }
             return try await enrol(request, body, of: account, at: now())
         } catch let refusal as EnrolmentRefusal {

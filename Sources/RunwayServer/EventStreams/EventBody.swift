@@ -17,7 +17,7 @@ struct EventBody: Sendable {
     private var hub: EventHub { registration.hub }
     private var connection: EventConnection { registration.connection }
 
-    /// Writes until the connection ends, the client disconnects or the server shuts down.
+    /// Writes the body until the connection ends, the client disconnects or the server shuts down.
     @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
         defer {
             connection.finish(.disconnected)

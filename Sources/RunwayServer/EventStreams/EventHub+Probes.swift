@@ -35,7 +35,7 @@ extension EventHub {
                     return true
                 }
                 guard isAdded else { return continuation.resume(returning: nil) }
-                // Not awaited, since the log may hang.
+                // The signal is not awaited, since the log may hang.
                 Task {
                     do { try await shared.signal("probe \(connection) \(Self.digest(of: owner)) \(probe)") } catch {
                         endProbe(probe, nil)

@@ -110,7 +110,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         }
         var request = request
         request.body = RequestBody(buffer: body)
-        // Checked again, since a login may be revoked while a slow body arrives.
+        // The principal is checked again, since a login may be revoked while a slow body arrives.
         guard try await sender.isExactly(principal(request, context)) else { throw problem(.principal) }
         let execution = IdempotentExecution(
             key: IdempotencyKey(principal: sender, text: text), token: UUID(), rules: rules, store: store, now: now)

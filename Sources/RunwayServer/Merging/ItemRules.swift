@@ -65,7 +65,7 @@ struct ItemRules: Sendable {
         if isRoute { throw Violation(message: "Merged requests can't be merged again.") }
     }
 
-    /// Returns the non-empty segments, percent-decoded; `nil` if the encoding is malformed.
+    /// Returns the non-empty segments of a path, percent-decoded; `nil` if the encoding is malformed.
     private static func segments(_ path: Substring) -> [String]? {
         var segments: [String] = []
         for segment in path.split(separator: "/") {

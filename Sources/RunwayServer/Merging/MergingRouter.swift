@@ -52,7 +52,7 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
             rules: ItemRules(base: base, route: route, limits: limits), clock: clock, itemContext: itemContext)
         let items = ItemResponder<Context>()
         self.items = items
-        // Weak, since the router's responder and this route would otherwise retain each other.
+        // The reference is weak, since the router's responder and this route would otherwise retain each other.
         router.post(RouterPath(route)) { [weak items] request, context in
             guard let responder = items?.responder else { throw HTTPError(.serviceUnavailable) }
             return await runner.respond(request, context, with: responder)
@@ -70,7 +70,7 @@ public struct MergingRouter<Context: RequestContext>: HTTPResponderBuilder {
 /// Handles envelopes, and passes all other requests to the router.
 struct MergingResponder<Context: RequestContext>: HTTPResponder {
     let base: RouterResponder<Context>
-    /// The only strong reference: the route holds a weak one.
+    /// The only strong reference to the responder of merged requests: the route holds a weak one.
     let items: ItemResponder<Context>
 
     func respond(to request: Request, context: Context) async throws -> Response {

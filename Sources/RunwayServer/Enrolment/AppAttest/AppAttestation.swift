@@ -18,8 +18,8 @@ public struct AppAttestation: DeviceAttestation {
     /// Identifies the attestation service that issues keys.
     private let environment: [UInt8]
     private let devices: any AttestedDeviceStore
-    /// Used to verify assertions of unknown devices, so that the response time does not reveal whether a device is
-    /// known.
+    /// A device whose key is used to verify assertions of unknown devices, so that the response time does not reveal
+    /// whether a device is known.
     private static let decoy = AttestedDevice(
         id: "", publicKey: Array(P256.Signing.PrivateKey().publicKey.x963Representation), account: "", counter: 0)
 

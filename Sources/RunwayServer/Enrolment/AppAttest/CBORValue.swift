@@ -62,7 +62,7 @@ private struct CBORReader {
     }
 
     private mutating func array(_ count: UInt64, _ depth: Int) -> CBORValue? {
-        // Every element takes at least one byte.
+        // Every element takes at least one byte, so a count beyond the remaining bytes is invalid.
         guard count <= UInt64(bytes.count - place) else { return nil }
         var values: [CBORValue] = []
         for _ in 0..<count {
