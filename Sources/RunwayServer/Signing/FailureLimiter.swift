@@ -42,7 +42,7 @@ final class FailureLimiter: Sendable {
 
     private func index(of hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(limits.maximumSources)) }
 
-    /// Returns the failures of a slot that have not yet expired. If the clock was set back, all have expired.
+    /// Returns the number of failures of a slot that have not yet expired. If the clock was set back, all have expired.
     private func remaining(_ slot: Slot, _ now: UnixTime) -> Int {
         guard slot.time != .min, now.seconds >= slot.time else { return 0 }
         let (recovered, overflows) = Int(clamping: now.seconds - slot.time)

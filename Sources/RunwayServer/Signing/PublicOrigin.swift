@@ -43,7 +43,7 @@ public struct PublicOrigin: Sendable, Hashable {
         precondition(authorities.count == others.count + 1, "A public authority has a host and no user")
     }
 
-    /// Returns the request with the scheme and authority that the client used.
+    /// Returns a copy of the request head with the scheme and authority that the client used.
     func head(of request: HTTPRequest, at now: UnixTime) throws(SignatureRefusal) -> HTTPRequest {
         // In HTTP/2, Host may accompany :authority, and an HTTP/1.1 request may have two Host fields (RFC 9113 §8.3.1,
         // RFC 9112 §3.2).

@@ -48,7 +48,7 @@ struct RequestVerifier: Sendable {
         if let digests {
             let digest = try digests.digest(of: head, at: now())
             let body = try await wholeBody(of: request)
-            // Uses the current time, since the body may have arrived slowly.
+            // The current time is used, since the body may have arrived slowly.
             let signer = try await digests.verify(digest, of: head, body: Array(body.readableBytesView), at: now())
             return (signer, request.with(RequestBody(buffer: body)))
         }
@@ -222,7 +222,8 @@ struct RequestVerifier: Sendable {
         return accepted
     }
 
-    /// Adds the signature base of the request to the refusal, if it can be computed. For development.
+    /// Returns a copy of the refusal that contains the signature base of the request, if it can be computed. For
+    /// development.
     func explained(_ refusal: SignatureRefusal, of request: HTTPRequest) -> SignatureRefusal {
         guard refusal.base == nil, let head = try? rules.origin.head(of: request, at: refusal.time),
             let signature = taggedSignature(of: head)

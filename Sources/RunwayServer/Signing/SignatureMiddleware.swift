@@ -168,7 +168,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             accepted: accepted, isExplained: rules.explainsRefusals)
         let proof = verifier.proof(of: request.head)
         refused.retryAfter = verifier.retryAfter(refusal, by: proof)
-        // Otherwise, anyone could make the server sign.
+        // Only refusals of authentic requests are signed: otherwise, anyone could make the server sign.
         guard let signing = rules.responses, refusal.isAuthentic,
             let head = try? rules.origin.head(of: request.head, at: refusal.time)
         else { throw refused }

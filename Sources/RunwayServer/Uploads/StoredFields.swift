@@ -47,7 +47,7 @@ struct StoredFields: Sendable {
         var head = HTTPRequest(
             method: HTTPRequest.Method(record.method) ?? .post, scheme: record.scheme, authority: record.authority,
             path: record.path)
-        // Checked again, since more fields may have been permitted when the record was stored.
+        // Each field is checked again, since more fields may have been permitted when the record was stored.
         for field in record.fields {
             if let name = HTTPField.Name(field.name), names.contains(name) {
                 head.headerFields.append(HTTPField(name: name, value: field.value))

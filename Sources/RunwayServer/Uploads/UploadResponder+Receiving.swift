@@ -49,7 +49,7 @@ extension UploadResponder {
             return Response(status: .noContent)
         }
         await upload.settle(before: context.channel)
-        // Runs on a thread that may block, since the previous request may be writing its last part.
+        // The following work runs on a thread that may block, since the previous request may be writing its last part.
         let channel = appends ? context.channel : nil
         let turn = try await store.onDisk { upload.takeTurn(over: channel, now: store.time) }
         guard appends else { return resource.state(of: upload, fields) }
@@ -138,7 +138,7 @@ extension UploadResponder {
             throw error
         }
         guard let file else { throw UploadProblem.unknown }
-        // Ends the turn first, so that a later request does not close this connection while the app responds. The later
+        // The turn ends first, so that a later request does not close this connection while the app responds. The later
         // request learns instead that the upload is complete.
         upload.end(turn, now: store.time)
         let content = UploadContent(file: file, byteCount: byteCount, store: store)
@@ -230,7 +230,7 @@ struct UploadIntake: Sendable {
     /// Removes the upload, as the draft requires for an upload that has become invalid.
     private func discard() async throws {
         let (store, upload) = (store, upload)
-        // Ends the turn first: removing the upload closes the connection of an active turn, but the response needs the
+        // The turn ends first: removing the upload closes the connection of an active turn, but the response needs the
         // connection.
         upload.end(turn, now: store.time)
         try await store.onDisk { store.remove(upload) }

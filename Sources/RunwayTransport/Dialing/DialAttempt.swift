@@ -19,7 +19,7 @@ final class DialAttempt {
 
     struct Target {
         let address: SocketAddress
-        /// The host that the server's certificate must prove. A host name is sent to the server (SNI).
+        /// The host that the server's certificate must name. A host name is sent to the server (SNI).
         let host: String
         /// The TLS settings to verify the server with; `nil` for a plain connection.
         let tls: TLSPreparation?

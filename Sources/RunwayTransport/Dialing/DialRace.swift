@@ -132,7 +132,8 @@ struct DialRace {
         let index = index(of: address)
         let runner = runners.remove(at: index)
         let actions = [.note(.failed, address)] + lookUpIfNeeded()
-        // The explored address runs in parallel to the others, so its failure does not start the next address earlier.
+        // The explored address, which has too few measurements, runs in parallel to the others, so its failure does not
+        // start the next address earlier.
         if runner.isExplored, !runners.isEmpty { return actions }
         return actions + startNext(at: now)
     }

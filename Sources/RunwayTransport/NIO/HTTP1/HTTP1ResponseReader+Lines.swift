@@ -89,8 +89,8 @@ extension HTTP1ResponseReader {
     /// Returns whether the body is chunked. Otherwise, a body with a transfer coding ends with the connection (RFC 9112
     /// §6.1, §6.3).
     ///
-    /// Only `chunked` can be decoded. Any other coding throws here, since a caller would take the coded body for the
-    /// content. `identity`, which was removed in RFC 7230, does not count as a coding.
+    /// Only `chunked` can be decoded. For any other coding, the function throws a ``WireError``, since a caller would
+    /// take the coded body for the content. `identity`, which was removed in RFC 7230, does not count as a coding.
     private func isChunked() throws(WireError) -> Bool {
         let values = fields[values: .transferEncoding]
         if values.isEmpty { return false }

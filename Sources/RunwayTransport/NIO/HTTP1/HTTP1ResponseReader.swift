@@ -100,8 +100,8 @@ struct HTTP1ResponseReader {
             switch state {
             case .idle: return nil
             case .statusLine:
-                // Checked before a whole line has arrived, since bytes of another protocol may never contain a line
-                // end.
+                // The start of the line is checked before the whole line has arrived, since bytes of another protocol
+                // may never contain a line end.
                 guard buffer.readableBytesView.starts(withAsMuchOf: "HTTP/1.") else {
                     throw .malformed("its status line is invalid")
                 }

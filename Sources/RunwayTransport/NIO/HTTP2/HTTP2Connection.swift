@@ -257,8 +257,8 @@ extension HTTP2Connection {
         let broken = brokenStream.take()
         if let stream = broken.flatMap({ streams[$0] }) { return streams.end(stream, error) }
         if let tunnel = broken.flatMap({ tunnels[$0] }) { return tunnels.end(tunnel, error) }
-        // Done now rather than when the channel has closed, which may take long with TLS. In the meantime, the pool
-        // would send more requests over the broken connection.
+        // The exchanges are abandoned now rather than when the channel has closed, which may take long with TLS. In the
+        // meantime, the pool would send more requests over the broken connection.
         abandon(error)
     }
 
@@ -282,7 +282,7 @@ extension HTTP2Connection {
     func abandon(_ error: any Error) {
         tearDown()
         lose(error)
-        // Closed last, since the channel may report its end immediately, without the reason.
+        // The channel is closed last, since it may report its end immediately, without the reason.
         sender.context?.close(promise: nil)
     }
 

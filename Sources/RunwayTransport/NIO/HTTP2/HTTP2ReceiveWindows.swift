@@ -108,8 +108,8 @@ extension HTTP2ReceiveWindows {
     /// bytes are within ``maximumUnreadByteCount``.
     private func openConnection() {
         guard connectionWindowLeft <= connectionWindow / 2, !isStopped else { return }
-        // Set before the unread bytes are counted: earlier reads are included in the count, and later reads are
-        // reported.
+        // The flag is set before the unread bytes are counted: earlier reads are included in the count, and later reads
+        // are reported.
         unread.isHeld = true
         let credit = min(connectionWindow, maximumUnreadByteCount - unread.count) - connectionWindowLeft
         guard credit >= connectionWindow / 4 else { return }
