@@ -4,8 +4,8 @@ extension HTTPFields {
     /// Returns the value of `Content-Length`, or `nil` if the field is absent.
     ///
     /// The value consists of digits, with any number of leading zeros (RFC 9110 §8.6). The same length may be repeated,
-    /// also as a list (RFC 9112 §6.3). A malformed value throws even if no body follows, since the end of the response
-    /// is then ambiguous.
+    /// also as a list (RFC 9112 §6.3). A malformed value is an error even if no body follows, since the end of the
+    /// response is then ambiguous.
     ///
     /// - Throws: ``WireError/malformed(_:)`` for a value that is not a number, or for different values.
     func contentLength() throws(WireError) -> Int? {

@@ -60,7 +60,7 @@ extension WireConnection {
     func reportLoss(_ error: (any Error)?, of carried: [Exchange], isDraining: Bool = false) {
         // The end of an unused connection, or of a connection whose network is gone, says nothing about the server.
         if carried.isEmpty || error as? WireError == .networkGone { return }
-        // Every address of the host would refuse this client.
+        // Every address of the host would refuse this client, so the error says nothing about this address.
         if error.flatMap({ TLSFailure($0)?.refusesClient }) == true { return }
         let isRace = isDraining || carried.allSatisfy { $0.isReused && !$0.hasResponse }
         if isRace, error.map(\.isCloseOrReset) ?? true { return }

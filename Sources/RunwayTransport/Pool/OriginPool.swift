@@ -240,8 +240,8 @@ extension OriginPool {
 
     private func connected(_ id: ConnectionID, _ dialed: DialedConnection) {
         if dialed.applicationProtocol == "h2" { return useShared(id, dialed) }
-        // Runs in a later turn of the event loop, since TLS passes on remaining bytes of the read only after it has
-        // reported the end of the handshake.
+        // The connection is used in a later turn of the event loop, since TLS passes on remaining bytes of the read
+        // only after it has reported the end of the handshake.
         eventLoop.execute { self.useExclusive(id, dialed) }
     }
 
@@ -262,7 +262,7 @@ extension OriginPool {
         guard !machine.isShutDown else { return dialed.channel.close(promise: nil) }
         do {
             let connection = try HTTP1Connection(id, dialed, in: self)
-            // Starts reading before the request is sent. Bytes that arrive earlier could be mistaken for its response,
+            // Reading starts before the request is sent. Bytes that arrive earlier could be mistaken for its response,
             // so they close the connection.
             dialed.takeOver()
             if let reason = connection.closeReason { throw reason }

@@ -88,7 +88,7 @@ struct HostMeasuring: Sendable {
             }
             group.cancelAll()
         }
-        // Stored even if the task was cancelled, so that completed measurements are not lost.
+        // The measurements are stored even if the task was cancelled, so that completed ones are not lost.
         await dialer.selector.storeMeasurements()
         return reports.keys.sorted().compactMap { reports[$0]?.sorted }
     }

@@ -160,7 +160,7 @@ struct ProxyHandshake {
         }
     }
 
-    /// Completes the handshake. Throws if more bytes follow, since nothing was sent to the host yet.
+    /// Completes the handshake. Throws a ``ProxyError`` if more bytes follow, since nothing was sent to the host yet.
     private func done() throws -> Step { try expectSilence(.done) }
 
     private func expectSilence(_ step: Step) throws -> Step {

@@ -44,7 +44,8 @@ final class NIOWebSocketConnection: WebSocketConnection {
 
     deinit {
         let handler = handler
-        // The handlers retain themselves until the connection has ended.
+        // The handlers retain themselves until the connection has ended, so the close runs even after this object is
+        // released.
         eventLoop.execute { handler.value.close(WebSocketClose(1001)) }
     }
 

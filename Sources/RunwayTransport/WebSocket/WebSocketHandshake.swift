@@ -37,7 +37,8 @@ struct WebSocketHandshake {
         key = Data(nonce).base64EncodedString()
     }
 
-    /// Adds the header fields of the handshake over HTTP/1.1, replacing fields with the same names.
+    /// Returns a copy of the fields that has the header fields of the handshake over HTTP/1.1. They replace fields with
+    /// the same names.
     func fields(_ fields: HTTPFields) -> HTTPFields {
         var fields = streamFields(fields)
         fields[.connection] = "Upgrade"
@@ -46,7 +47,8 @@ struct WebSocketHandshake {
         return fields
     }
 
-    /// Adds the header fields of the handshake on an HTTP/2 stream, replacing fields with the same names.
+    /// Returns a copy of the fields that has the header fields of the handshake on an HTTP/2 stream. They replace
+    /// fields with the same names.
     func streamFields(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         fields[.connection] = nil

@@ -116,7 +116,7 @@ final class WebSocketHandshakeHandler: ChannelInboundHandler, RemovableChannelHa
 
 /// A response that does not open a WebSocket, with the start of its body.
 struct RefusedHandshake {
-    /// The maximum number of body bytes that are read, which suffices for a service's error envelope.
+    /// The maximum number of body bytes that are read, which suffices for the JSON of a service's error.
     private static let maximumBodyByteCount = 64 << 10
 
     let head: HTTPResponse

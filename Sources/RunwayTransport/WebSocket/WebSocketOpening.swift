@@ -125,8 +125,8 @@ extension WebSocketOpening {
             self.dial = nil
             switch result {
             case .success(let dialed):
-                // Runs in a later turn of the event loop, since TLS passes on remaining bytes of the read only after it
-                // has reported the end of the handshake.
+                // The handshake starts in a later turn of the event loop, since TLS passes on remaining bytes of the
+                // read only after it has reported the end of its own handshake.
                 self.eventLoop.execute { self.shakeHands(over: dialed) }
             case .failure(let error): self.fail(error, sending: .notSent)
             }

@@ -103,8 +103,8 @@ extension HTTP2Tunnel {
         arrived = ByteBuffer()
         if let error { pipeline.fireErrorCaught(error) }
         pipeline.fireChannelInactive()
-        // Runs in a later turn of the event loop, since handlers may still be processing the event that ended the
-        // channel.
+        // The channel ends in a later turn of the event loop, since handlers may still be processing the event that
+        // ended it.
         eventLoop.assumeIsolated().execute {
             self.removeHandlers(pipeline: self.pipeline)
             self.closePromise.succeed()
