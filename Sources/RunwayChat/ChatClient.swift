@@ -224,8 +224,7 @@ extension ChatClient {
 
     /// Follows a conversation that was opened while the stream was already open.
     private func follow(_ conversation: ChatConversation, _ start: Int) async {
-        // The server applies changes of topics in the order of their arrival, so the pending unsubscription has to
-        // arrive first.
+        // The server applies changes of topics in the order of arrival, so the pending removal has to arrive first.
         await leaving.removeValue(forKey: conversation.id)?.value
         guard isFollowed(conversation, start) else { return }
         var refusal: String?
@@ -390,8 +389,7 @@ extension ChatClient {
         return isChanged
     }
 
-    /// Stores states, and returns the ones that could not be stored. The client tries to store these again at the next
-    /// change.
+    /// Stores states. Returns the ones that could not be stored; the next change also stores these.
     private func storeAll(_ states: [String: ChatState]) async -> Set<String> {
         guard !states.isEmpty else { return [] }
         let (failed, problem) = await store.storeEach(states)
