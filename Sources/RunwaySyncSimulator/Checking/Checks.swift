@@ -18,8 +18,9 @@ extension Simulation {
         let store = devices[index].file.store
         guard failure == nil, try !store.state.isRevoked else { return }
         guard let expected = server.states[try store.state.cursor.tag] else { return }
-        for key in Set(expected.keys).union(try store.rows.keys).sorted() {
-            let (left, right) = (try store.row(key), expected[key] ?? .absent)
+        let rows = try store.rows
+        for key in Set(expected.keys).union(rows.keys).sorted() {
+            let (left, right) = (rows[key] ?? .absent, expected[key] ?? .absent)
             if left.life == right.life, left.columns == right.columns { continue }
             failure = try
                 "device \(index) at \(store.state.cursor.number): \(key) is \(describe(left)), not \(describe(right))"

@@ -64,7 +64,7 @@ extension Simulation {
         }
         try devices[index].file.store.write(changes, at: now + devices[index].offset)
         if try devices[index].file.store.captured().count >= SyncDevice.unsealedLimit {
-            try devices[index].process.seal(at: now, in: &devices[index].file.store, using: &random)
+            try devices[index].file.store.seal(by: devices[index].process, at: now, using: &random)
         }
         try look(at: index)
         try handle(.prompted, on: index)
@@ -80,8 +80,8 @@ extension Simulation {
         let value = newValue(of: "b", on: index)
         let batch = BatchUpdate(
             table: SimulatedEvent.tables[table], where: [.init("n", .less, .integer(below))], set: ["b": value])
-        try devices[index].process.updateAll(
-            batch, at: now + devices[index].offset, in: &devices[index].file.store, using: &random)
+        try devices[index].file.store.updateAll(
+            batch, by: devices[index].process, at: now + devices[index].offset, using: &random)
         devices[index].file.written.append(value)
         places.insert(.batch)
         // At the server it may match other rows.

@@ -145,8 +145,8 @@ package struct Simulation {
         var device = devices[index]
         if now < device.pauseEnd { return }
         narrate?("\(now - Self.start) device \(index): \(event)")
-        let effects = try device.process.handle(
-            event, at: now + device.offset, in: &device.file.store, using: &random)
+        let effects = try device.file.store.handle(
+            event, by: &device.process, at: now + device.offset, using: &random)
         trace.add(now, index)
         try trace.add(device.file.store.state.cursor.number, effects.count)
         if let narrate { for effect in effects { narrate("    \(effect)") } }

@@ -1,25 +1,56 @@
 package import RunwaySyncCore
 
 /// The file of a simulated device, and the writes of its app. A copy is a saved file.
-package protocol SimulatedFile: DeviceStore {
+package protocol SimulatedFile {
+    var state: DeviceState { get throws }
+    /// The confirmed rows.
     var rows: [RowKey: Row] { get throws }
     var shownRows: [RowKey: Columns<SyncValue>] { get throws }
+    func captured() throws -> [CapturedTransaction]
+    func outgoing() throws -> [Outgoing]
+    /// Changes a transaction, as a device with a planted mistake does.
+    mutating func put(_ outgoing: Outgoing) throws
     /// Writes as the app does, in one transaction.
     ///
     /// - Throws: ``TransactionTooLarge``.
     mutating func write(_ values: [(key: RowKey, values: Columns<SyncValue>?)], at milliseconds: Int64) throws
     /// Reads all that is stored, as a process does when it begins. Does nothing by default.
     mutating func reload() throws
+    /// Updates all rows that match, in one transaction.
+    mutating func updateAll(
+        _ batch: BatchUpdate, by process: SyncDevice, at milliseconds: Int64, using random: inout SeededRandom) throws
+    /// Seals the writes of the app, in one transaction.
+    mutating func seal(by process: SyncDevice, at milliseconds: Int64, using random: inout SeededRandom) throws
+    /// Handles an event in one transaction.
+    mutating func handle(
+        _ event: SyncDevice.Event, by process: inout SyncDevice, at milliseconds: Int64,
+        using random: inout SeededRandom
+    ) throws -> [SyncDevice.Effect]
 }
 
 extension SimulatedFile {
     package mutating func reload() {}
 }
 
+extension SimulatedFile where Self: DeviceStore {
+    package mutating func updateAll(
+        _ batch: BatchUpdate, by process: SyncDevice, at milliseconds: Int64, using random: inout SeededRandom
+    ) throws { try process.updateAll(batch, at: milliseconds, in: &self, using: &random) }
+
+    package mutating func seal(
+        by process: SyncDevice, at milliseconds: Int64, using random: inout SeededRandom
+    ) throws { try process.seal(at: milliseconds, in: &self, using: &random) }
+
+    package mutating func handle(
+        _ event: SyncDevice.Event, by process: inout SyncDevice, at milliseconds: Int64,
+        using random: inout SeededRandom
+    ) throws -> [SyncDevice.Effect] { try process.handle(event, at: milliseconds, in: &self, using: &random) }
+}
+
 /// A device's tables in memory, with what SQLite's triggers do: each write of the app captures the row before it.
 ///
 /// A copy is a saved file.
-package struct MemoryDeviceStore: SimulatedFile {
+package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
     package var state: DeviceState
     package private(set) var previewed: Set<RowKey> = []
     package private(set) var shownRows: [RowKey: Columns<SyncValue>] = [:]

@@ -1,0 +1,61 @@
+public import Foundation
+@_exported public import RunwaySyncCore  // apps name its policies
+public import RunwayTables
+
+#if !Storage
+    #error("RunwaySync needs the package trait Storage.")
+#endif
+
+/// A table whose rows are the same on all devices of a space. One line declares it:
+///
+/// ```swift
+/// enum Tasks: SyncedTable {
+///     static let name = "task"
+///     static let id = Column<UUID>("id"), list = Column<UUID>("listId")
+///     static let title = Column<String>("title", default: ""), due = Column<Date?>("due")
+///     static let columns = TableColumns<Self>(id, list, title, due)
+///     static let sync = Synced(space: list)
+/// }
+/// ```
+///
+/// Reads, writes and observations stay as they are: triggers of the file capture each change in its transaction,
+/// whichever code makes it. A ``SyncEngine`` exchanges the changes with the server.
+///
+/// The key is one UUID, and no column is required: each other column has a default, or may be NULL. Unique indexes,
+/// `CHECK`, `RESTRICT`, secret columns, and triggers of the app that write synchronised tables are refused when the
+/// store is opened, as `TableError.Kind.notSyncable`: a row of another device could violate them.
+///
+/// The id and the space of a row never change. To move a row, insert a copy and delete the row. A transaction changes
+/// at most 5,000 rows, or 4 MiB; a larger one is refused as `TableError.Kind.rejected`.
+///
+/// Steps of a migration are not captured, since each device takes them.
+public protocol SyncedTable: TableDefinition {
+    /// The space of the rows, and the treatment of conflicts.
+    static var sync: Synced { get }
+}
+
+extension SyncedTable {
+    /// Declares that `RunwaySync` follows the table.
+    public static var following: TableFollowing? { TableFollowing(details: sync) { ChangeCapture($0) } }
+}
+
+/// The declaration that a table is synchronised in both directions; see ``SyncedTable``.
+public struct Synced: Sendable {
+    let spaceColumn: String
+    let conflicts: ConflictPolicy
+
+    /// Declares the space of each row, and the treatment of concurrent changes.
+    ///
+    /// - Parameters:
+    ///   - space: The column with the id of the space that a row belongs to, such as a list or a team. Devices join
+    ///     spaces as a whole.
+    ///   - conflicts: The treatment of changes that two devices make without having seen each other's. The default is
+    ///     ``ConflictPolicy/newestPerColumn``.
+    public init<Table: TableDefinition>(
+        space: TableColumn<Table, UUID>, conflicts: ConflictPolicy = .newestPerColumn
+    ) {
+        self.init(column: space.name, conflicts: conflicts)
+    }
+
+    init(column: String, conflicts: ConflictPolicy) { (spaceColumn, self.conflicts) = (column, conflicts) }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import GRDB
+import RunwaySyncCore
+
+/// One space of a file of records, inside one transaction of the file.
+///
+/// It reads each value once, and writes the state at its end (``finish()``). Rows are written at once.
+final class SQLiteDeviceStore {
+    let database: Database
+    let capture: ChangeCapture
+    let space: Identifier
+    /// The number of the space in this file.
+    let number: Int64
+    private var savedState: DeviceState
+    private var currentState: DeviceState
+    private var fileTime: HybridTime
+    private var version: Int64
+    private var openTransactions: [Outgoing]?
+    private var hasChangedTransactions = false
+    private var previewedRows: Set<RowKey>?
+    private var rows: [RowKey: SyncRow] = [:]
+
+    /// The number of rows that are remembered in one transaction.
+    private static let rowLimit = 20_000
+
+    /// Opens a space, and creates its state if the file has none.
+    init(space: Identifier, _ capture: ChangeCapture, _ database: Database) throws {
+        (self.space, self.capture, self.database) = (space, capture, database)
+        let sql = "SELECT number, version, state FROM runway_sync_space WHERE id = ?"
+        let found = try GRDB.Row.fetchOne(database.cachedStatement(sql: sql), arguments: [space.databaseValue])
+        if let found {
+            (number, version) = (found[0], found[1])
+            let body: Data = found[2]
+            savedState = try DeviceState(encoded: Array(body))
+        } else {
+            var random = SystemRandomNumberGenerator()
+            savedState = DeviceState(device: Identifier(high: random.next(), low: random.next()))
+            version = 0
+            try database.execute(
+                sql: "INSERT INTO runway_sync_space (id, joined, version, state) VALUES (?, 0, 0, ?)",
+                arguments: [space.databaseValue, Data(savedState.encoded())])
+            number = database.lastInsertedRowID
+        }
+        fileTime = try capture.time(in: database)
+        savedState.clock.receive(fileTime)
+        currentState = savedState
+    }
+
+    /// Writes what has changed. Called once, at the end of the transaction.
+    func finish() throws {
+        if hasChangedTransactions {
+            version = Int64.random(in: 1...Int64.max)
+            try database.cachedStatement(sql: "UPDATE runway_sync_space SET version = ? WHERE number = ?")
+                .execute(arguments: [version, number])
+        }
+        if currentState != savedState {
+            try database.cachedStatement(sql: "UPDATE runway_sync_space SET state = ? WHERE number = ?")
+                .execute(arguments: [Data(currentState.encoded()), number])
+        }
+        if currentState.clock.last > fileTime { try capture.setTime(currentState.clock.last, in: database) }
+        if let openTransactions {
+            database.afterNextTransaction { [capture, number, version] _ in
+                capture.outgoing.set(openTransactions, in: number, version: version)
+            }
+        }
+    }
+
+    func arguments(_ key: RowKey, _ others: (any DatabaseValueConvertible)?...) -> StatementArguments {
+        StatementArguments([number, key.table, key.id.databaseValue] + others)
+    }
+
+    func execute(_ sql: String, _ arguments: StatementArguments) throws {
+        try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    private func storedRow(in table: String, _ key: RowKey) throws -> SyncRow {
+        let sql = "SELECT row FROM \(table) WHERE space = ? AND tbl = ? AND id = ?"
+        let body = try Data.fetchOne(database.cachedStatement(sql: sql), arguments: arguments(key))
+        guard let body else { return .absent }
+        return try Self.decode(body)
+    }
+
+    static func decode(_ body: Data) throws -> SyncRow {
+        try body.withUnsafeBytes { bytes throws(DamagedRow) in try RowCoding.decode(bytes) }
+    }
+}
+
+extension SQLiteDeviceStore: DeviceStore {
+    var state: DeviceState { currentState }
+    func setState(_ state: DeviceState) { currentState = state }
+
+    func row(_ key: RowKey) throws -> SyncRow {
+        if let row = rows[key] { return row }
+        let row = try storedRow(in: "runway_sync_row", key)
+        remember(row, key)
+        return row
+    }
+
+    func setRow(_ key: RowKey, _ row: SyncRow) throws {
+        try execute(
+            "INSERT OR REPLACE INTO runway_sync_row VALUES (?, ?, ?, ?)",
+            arguments(key, Data(RowCoding.encode(row))))
+        remember(row, key)
+    }
+
+    private func remember(_ row: SyncRow, _ key: RowKey) {
+        if rows.count >= Self.rowLimit { rows = [:] }
+        rows[key] = row
+    }
+
+    func forgetRows() { rows = [:] }
+
+    var previewed: Set<RowKey> {
+        get throws {
+            if let previewedRows { return previewedRows }
+            let keys = Set(try keys(in: "runway_sync_preview"))
+            previewedRows = keys
+            return keys
+        }
+    }
+
+    func setPreviewed(_ keys: Set<RowKey>) throws {
+        let former = try previewed
+        for key in former.subtracting(keys) {
+            try execute(
+                "DELETE FROM runway_sync_preview WHERE space = ? AND tbl = ? AND id = ?", arguments(key))
+        }
+        for key in keys.subtracting(former) {
+            try execute("INSERT INTO runway_sync_preview VALUES (?, ?, ?)", arguments(key))
+        }
+        previewedRows = keys
+    }
+
+    /// Returns the keys in one of the tables of the synchronisation.
+    func keys(in table: String) throws -> [RowKey] {
+        let sql = "SELECT tbl, id FROM \(table) WHERE space = ?"
+        return try GRDB.Row.fetchAll(database.cachedStatement(sql: sql), arguments: [number]).compactMap { row in
+            Identifier(row[1] as DatabaseValue).map { RowKey(row[0], $0) }
+        }
+    }
+
+    func staged(_ key: RowKey) throws -> SyncRow { try storedRow(in: "runway_sync_staged", key) }
+
+    func stage(_ key: RowKey, _ row: SyncRow) throws {
+        try execute(
+            "INSERT OR REPLACE INTO runway_sync_staged VALUES (?, ?, ?, ?)",
+            arguments(key, Data(RowCoding.encode(row))))
+    }
+
+    func removeStaged() throws { try execute("DELETE FROM runway_sync_staged WHERE space = ?", [number]) }
+
+    func open() throws -> [Outgoing] {
+        if let openTransactions { return openTransactions }
+        let open = try capture.outgoing.open(in: number, version: version) ?? decode(where: "open = 1")
+        openTransactions = open
+        return open
+    }
+
+    func outgoing() throws -> [Outgoing] { try decode(where: "TRUE") }
+
+    private func decode(where condition: String) throws -> [Outgoing] {
+        let sql = "SELECT body FROM runway_sync_outgoing WHERE space = ? AND \(condition) ORDER BY sequence"
+        return try Data.fetchAll(database.cachedStatement(sql: sql), arguments: [number])
+            .map { try Outgoing(encoded: Array($0)) }
+    }
+
+    /// Returns the refused transactions, oldest first.
+    func refused() throws -> [Outgoing] { try decode(where: "refused = 1") }
+
+    func put(_ outgoing: Outgoing) throws {
+        try mark(outgoing.sequence, outgoing.isOpen ? outgoing : nil)
+        var decided: Int64?
+        if case .decided(_, let time) = outgoing.status { decided = time.milliseconds }
+        let arguments: [(any DatabaseValueConvertible)?] = [
+            number, outgoing.sequence, outgoing.transaction.id.databaseValue, outgoing.isOpen,
+            outgoing.verdict?.refusal != nil, decided, outgoing.transaction.byteCount, Data(outgoing.encoded()),
+        ]
+        try execute(
+            """
+            INSERT INTO runway_sync_outgoing (space, sequence, id, open, refused, decided, size, body)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (space, sequence) DO UPDATE SET
+                open = excluded.open, refused = excluded.refused, decided = excluded.decided, body = excluded.body
+            """, StatementArguments(arguments))
+    }
+
+    func remove(outgoing sequence: Int64) throws {
+        try mark(sequence, nil)
+        try execute("DELETE FROM runway_sync_outgoing WHERE space = ? AND sequence = ?", [number, sequence])
+    }
+
+    /// Changes the list of open transactions.
+    private func mark(_ sequence: Int64, _ outgoing: Outgoing?) throws {
+        hasChangedTransactions = true
+        var open = try open()
+        openTransactions = nil
+        let index = open.binarySearch(sequence)
+        let isPresent = index < open.count && open[index].sequence == sequence
+        switch (outgoing, isPresent) {
+        case (let outgoing?, true): open[index] = outgoing
+        case (let outgoing?, false): open.insert(outgoing, at: index)
+        case (nil, true): open.remove(at: index)
+        case (nil, false): break
+        }
+        openTransactions = open
+    }
+
+    func contains(_ transaction: Identifier) throws -> Bool {
+        let sql = "SELECT 1 FROM runway_sync_outgoing WHERE space = ? AND id = ?"
+        return try Int.fetchOne(
+            database.cachedStatement(sql: sql), arguments: [number, transaction.databaseValue]) != nil
+    }
+
+    func hasRetained(bytes: Int, before milliseconds: Int64) throws -> Bool {
+        let sql = """
+            SELECT SUM(size) > ? OR MIN(decided) < ? FROM runway_sync_outgoing
+                WHERE space = ? AND decided IS NOT NULL AND refused = 0
+            """
+        return try Bool.fetchOne(
+            database.cachedStatement(sql: sql), arguments: [bytes, milliseconds, number]) ?? false
+    }
+}
+
+extension [Outgoing] {
+    /// Returns the index of the first transaction whose sequence number is not smaller.
+    fileprivate func binarySearch(_ sequence: Int64) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,3 +1,0 @@
-#if !Storage
-    #error("RunwaySync needs the package trait Storage.")
-#endif
