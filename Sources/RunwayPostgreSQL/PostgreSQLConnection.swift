@@ -14,14 +14,17 @@
         ]
         /// The maximum time for which the server runs a statement or waits for a lock, in milliseconds.
         private static let statementTimeout = "60000"
+        /// The maximum time for which the server holds the locks of a transaction whose client is silent, in milliseconds.
+        /// Otherwise, a client that lost its power could lock rows for hours.
+        private static let idleTimeout = "60000"
 
         /// Makes the server confirm a commit only when it is on the drive. Every value except `off` has this effect.
         private static let durability = """
             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
             """
 
-        /// Connects. Timeouts in the URL, including a `statement_timeout` in its `options`, take precedence over the
-        /// timeouts set here. If `synchronous_commit` is off, it is turned on, wherever it was set.
+        /// Connects. Timeouts in the URL, including those in its `options`, take precedence over the timeouts set here.
+        /// If `synchronous_commit` is off, it is turned on, wherever it was set.
         ///
         /// - Throws: ``PostgreSQLError``, without libpq's text, which may contain parts of the URL.
         init(to url: String) throws(PostgreSQLError) {
@@ -36,6 +39,9 @@
             // By default, libpq prints notices to standard error, such as that a table exists.
             PQsetNoticeProcessor(connection, { _, _ in }, nil)
             if !url.contains("statement_timeout") { try run("SET statement_timeout = \(Self.statementTimeout)") }
+            if !url.contains("idle_in_transaction_session_timeout") {
+                try run("SET idle_in_transaction_session_timeout = \(Self.idleTimeout)")
+            }
             try run(Self.durability)
         }
 
@@ -77,18 +83,24 @@
             defer { PQclear(result) }
             switch PQresultStatus(result) {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
-            default:
-                // "C" is PG_DIAG_SQLSTATE, a macro that Swift does not import.
-                let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
-                throw PostgreSQLError(
-                    state: state,
-                    state.isEmpty ? "The connection to the PostgreSQL server is lost." : "PostgreSQL reports \(state).")
+            default: throw PostgreSQLError(of: result)
             }
             return (0..<PQntuples(result)).map { row in
                 (0..<PQnfields(result)).map { column in
                     PQgetisnull(result, row, column) == 1 ? nil : String(cString: PQgetvalue(result, row, column))
                 }
             }
+        }
+    }
+
+    extension PostgreSQLError {
+        static let connectionLoss = PostgreSQLError(state: "", "The connection to the PostgreSQL server is lost.")
+
+        /// Reads the error of a failed statement.
+        init(of result: OpaquePointer?) {
+            // "C" is PG_DIAG_SQLSTATE, a macro that Swift does not import.
+            let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
+            self = state.isEmpty ? .connectionLoss : PostgreSQLError(state: state, "PostgreSQL reports \(state).")
         }
     }
 

@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import Foundation
     import Hummingbird
     import RunwayPostgreSQL
     import RunwayServer
@@ -36,5 +37,19 @@
         let log = try await PostgreSQLEventLog(at: "postgres://chat@db.example.com/chat", name: "chat")
         let hub = try await EventHub(name: "chat", log: log)
         return hub
+    }
+
+    private func makeSync(members: Members) async throws -> SyncService {
+        let store = try await PostgreSQLSyncStore(at: "postgres://sync@db.example.com/sync")
+        let log = try await PostgreSQLEventLog(at: "postgres://sync@db.example.com/sync", name: "sync")
+        let hub = try await EventHub(name: "sync", log: log)
+        let sync = SyncService(store: store, hub: hub) { subject, space, access in
+            members.contains(subject, in: space)
+        }
+        return sync
+    }
+
+    private struct Members {
+        func contains(_ subject: String, in space: UUID) -> Bool { true }
     }
 #endif

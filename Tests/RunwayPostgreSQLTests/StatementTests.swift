@@ -6,7 +6,7 @@ import Testing
 struct StatementTests {
     private static let all =
         ActionLogStatements.all + ChatStatements.all + EventLogStatements.all + IdempotencyStatements.all
-        + NonceStatements.all + PresenceStatements.all
+        + NonceStatements.all + PresenceStatements.all + SyncStatements.all
 
     @Test(arguments: all)
     func tenantLeadsEveryKeyAndPredicate(_ statement: String) {
@@ -29,6 +29,17 @@ struct StatementTests {
             "serial", "identity", "sequence", "nextval", "lock table", "trigger", "references", "unique", "join",
         ]
         for word in words { #expect(!statement.lowercased().contains(word), "\(statement)") }
+    }
+
+    @Test(arguments: SyncStatements.all)
+    func spaceFollowsTheTenantInEveryKey(_ statement: String) {
+        let text = statement.replacing("\n", with: " ")
+        for key in text.matches(of: /(?:PRIMARY KEY|ON CONFLICT|runway_\w+) \(tenant(?: text NOT NULL)?, (\w+)/) {
+            #expect(key.1 == "space", "\(text)")
+        }
+        // Only the list of spaces concerns several spaces.
+        for table in text.matches(of: /FROM runway_\w+ WHERE tenant = \$1 AND (space = \$2)?/)
+        where statement != SyncStatements.spaces { #expect(table.1 != nil, "\(text)") }
     }
 
     @Test func insertionHasARowForEachRecord() {
