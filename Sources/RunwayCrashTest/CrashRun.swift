@@ -91,7 +91,8 @@ struct CrashRun {
         return totals
     }
 
-    // An option of a child process must not share its name with an option of the test tool: the tool would consume it.
+    // An option of a child process must not share its name with an option of the test tool, since the tool would
+    // consume it.
     private func serverArguments(port: Int = 0) -> [String] {
         ["server", "--file", ServerFiles(in: folder).actions.path, "--port", "\(port)"]
             + ["--takes-changes"] + (postgres.map { ["--database", $0] } ?? []) + bugArguments

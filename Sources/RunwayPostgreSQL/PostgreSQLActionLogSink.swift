@@ -275,7 +275,7 @@
             }
             if number == nil {
                 // The row of the stream is created only now, so that a refused batch leaves no row. Another server may
-                // have created the row meanwhile, so its state is read again.
+                // have created the row meanwhile, so the row is read again.
                 try connection.run(ActionLogStatements.begin, key)
                 (number, byteCount) = try state()
             }

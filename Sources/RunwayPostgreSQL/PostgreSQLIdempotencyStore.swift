@@ -50,7 +50,8 @@
             try await pool.create(IdempotencyStatements.tables)
         }
 
-        /// Claims a key for a request. Returns whether to execute the request, or the stored response.
+        /// Claims an idempotency key for the execution of a request. Returns whether the caller has to execute the
+        /// request, or the stored response.
         public func claim(
             _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
         ) async throws -> IdempotencyClaim {
@@ -72,8 +73,8 @@
                 }
                 var record: [String?]?
                 if try !hasRoom() {
-                    // A known key needs no further space. Its record is looked up before abandoned claims are removed,
-                    // since the record may be an abandoned claim.
+                    // A key that has a record needs no further space. The record is looked up before the records of
+                    // requests that were never completed are removed, since it may be one of them.
                     record = try connection.run(IdempotencyStatements.find, names).first
                     if record == nil {
                         let removed = try connection.run(
@@ -85,7 +86,8 @@
                     if try !connection.run(IdempotencyStatements.insert, names + claim).isEmpty { return .claimed }
                     record = try connection.run(IdempotencyStatements.find, names).first
                 }
-                // The claim was released after the insertion had found it. This error makes the transaction run again.
+                // Another process released the key between the insertion and this lookup. This error makes the
+                // transaction run again.
                 guard let row = record else { throw PostgreSQLError(state: "40001", "A claim was released meanwhile.") }
                 if let claim = try Self.claim(row, fingerprint, now, lease) { return claim }
                 try connection.run(IdempotencyStatements.takeOver, names + claim)
@@ -95,7 +97,7 @@
             return found
         }
 
-        /// Returns the result for a key that has a record, or `nil` if the new claim takes over the record.
+        /// Returns the result for a key that has a record, or `nil` if the new claim of the key takes over the record.
         private static func claim(
             _ row: [String?], _ fingerprint: [UInt8], _ now: Int64, _ lease: Duration
         ) throws(PostgreSQLError) -> IdempotencyClaim? {
@@ -115,7 +117,7 @@
             return IdempotencyLease.isHeld(until: end, at: date, lease) ? .inFlight(until: end) : nil
         }
 
-        /// Stores the response of a claimed request.
+        /// Stores the response to a request that was executed under a claimed key.
         public func complete(
             _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
         ) async throws -> Bool {
@@ -127,7 +129,7 @@
             }
         }
 
-        /// Removes the claim of a request that was not executed.
+        /// Removes the claim of a key whose request was not executed, so that the key can be claimed again.
         public func release(_ key: IdempotencyKey, token: UUID) async throws {
             try await run(key) { names, connection throws(PostgreSQLError) in
                 _ = try connection.run(IdempotencyStatements.release, names + [token.uuidString])

@@ -100,7 +100,7 @@
         }
 
         /// Removes expired nonces, if a removal is due. Before each part, a separate transaction records the expiry
-        /// time up to which nonces are removed. A claim that no longer finds a nonce finds this limit.
+        /// time up to which nonces are removed. A request whose nonce is no longer found is judged by this limit.
         private func removeExpired(at now: UnixTime) async throws {
             let isDue = lastRemoval.withLock { last in
                 guard last == .min || abs(now.seconds - last) >= Self.removalInterval else { return false }

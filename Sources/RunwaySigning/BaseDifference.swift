@@ -49,7 +49,7 @@ struct BaseDifference: Sendable, Hashable, CustomStringConvertible {
         for line in own where values[line.name] != line.value {
             lines.append(Line(name: line.name, signed: line.value, received: values[line.name]))
         }
-        // Values of unsigned components are not shown: a server could echo secrets of the request there.
+        // Values of unsigned components are not shown, since a server could echo secrets of the request there.
         if other.contains(where: { !names.contains($0.name) }) {
             lines.append(Line(name: "a component that is not shown", received: "present"))
         }

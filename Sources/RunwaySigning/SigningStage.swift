@@ -87,7 +87,7 @@ public struct SigningStage: RequestStage {
                 return try await verified(response, to: signed, in: flight)
             } catch {
                 guard corrections.isRefused else { throw error }
-                // The error must state that the request was sent: the server received and refused it.
+                // The error must state that the request was sent, since the server received and refused it.
                 var error = error
                 error.sending = .sent
                 throw error
@@ -150,7 +150,7 @@ public struct SigningStage: RequestStage {
             corrections.wanted = wanted
             decision = .meetsRequest
         }
-        // The `Date` of other 401 responses is ignored: a gateway with another clock may have sent them.
+        // The `Date` of other 401 responses is ignored, since a gateway with another clock may have sent them.
         let concernsSignature = wanted != nil || problem != nil
         let time = concernsSignature ? problem?.time ?? ServerTime.date(of: response, flight.clock) : nil
         if let time, !corrections.hasTime,
@@ -178,8 +178,8 @@ public struct SigningStage: RequestStage {
     ) async throws(NetworkError) -> Bool {
         guard signed.request.body.isReplayable else { return false }
         if signed.request.isRepeatable(in: flight) { return true }
-        // A copy of the request was accepted before: someone on the network path sent it twice. An unreadable reason
-        // may mean the same.
+        // A copy of the request was accepted before, since someone on the network path sent it twice. An unreadable
+        // reason may mean the same.
         if problem?.isReplay == true { return false }
         if case .stream = response.body { return false }
         guard policy.responses != nil else { return true }

@@ -134,7 +134,8 @@ struct CallSession: Sendable {
     ///   downloaded.
     private func probe(_ file: ReplacedFile, _ request: Request) async throws(NetworkError) -> HTTPResponse? {
         var request = request
-        // A request with these fields asks for a range itself, so there is nothing to probe.
+        // A request with these fields asks for a range itself, so the bytes after the end of the file are not requested
+        // separately.
         if request.head.headerFields.contains(.range) || request.head.headerFields.contains(.ifRange) { return nil }
         request.head.headerFields[.range] = "bytes=\(file.byteCount)-"
         request.head.headerFields[.ifUnmodifiedSince] = HTTPDate(file.date).text

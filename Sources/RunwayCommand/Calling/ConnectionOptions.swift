@@ -60,7 +60,7 @@ struct ConnectionOptions: ParsableArguments {
             idleTimeout: timeout)
         configuration.proxies = try proxies()
         if insecure {
-            // The exception covers only this host: the certificate of a redirect's target is verified.
+            // The exception covers only this host, so the certificate of a redirect's target is verified.
             configuration.trustPolicy.developmentExceptions = [.skippingVerification(of: host)]
             configuration.trustPolicy.allowsExceptionsInReleaseBuilds = true
         }

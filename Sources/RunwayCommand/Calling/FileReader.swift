@@ -5,7 +5,7 @@ import Foundation
 final class FileReader: Sendable {
     private let path: String?
     private let queue = DispatchQueue(label: "runway.reader")
-    // Only accessed on the serial queue.
+    // The descriptor is accessed only on the serial queue.
     private nonisolated(unsafe) var descriptor: Int32
 
     init(path: String) {

@@ -40,7 +40,7 @@ struct CheckedTargetStage: RequestStage {
 }
 
 extension Request {
-    /// Returns the request with `address` as its target, and the host's name in `Host`.
+    /// Returns a copy of the request that has `address` as its target, and the host's name in `Host`.
     fileprivate func addressed(to address: IPAddress, port: Int) -> Request {
         var request = self
         if let name = HTTPField.Name("Host") { request.head.headerFields[name] = head.authority }

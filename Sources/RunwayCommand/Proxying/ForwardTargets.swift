@@ -49,8 +49,8 @@ struct ForwardTargets: Sendable {
             all = [address]
         } else {
             let loop = MultiThreadedEventLoopGroup.singleton.any()
-            // The number of lookups is limited, since a lookup continues after its caller has stopped waiting: the
-            // system's lookup can't be cancelled.
+            // The number of lookups is limited, since the system's lookup can't be cancelled: it continues after its
+            // caller has stopped waiting.
             guard lookups.begin() else { throw TooManyLookups() }
             defer { lookups.end() }
             all = try await lookUp(host, loop).get()

@@ -57,7 +57,8 @@ struct ProxySession: Sendable {
         self.origin = origin
         redaction = settings.redaction
         isCaching = settings.cache == .http
-        // Responses that set cookies are not stored: all clients share the cache, but a cookie belongs to one client.
+        // Responses that set cookies are not stored, since all clients share the cache, but a cookie belongs to one
+        // client.
         var policy = CachePolicy.http()
         policy.storesSetCookie = false
         options = CallOptions(cache: isCaching ? policy : .off, retry: settings.appliesPolicies ? .standard : .off)

@@ -117,7 +117,7 @@ final class Tunnels: Sendable {
             throw failure
         }
 
-        /// Releases the slot, and prints the record of the tunnel.
+        /// Releases the slot of the tunnel, and prints the record of the tunnel.
         func end(failing error: (any Error)?, up: Int, down: Int) {
             tunnels.state.withLock { $0.count -= 1 }
             tunnels.printer.receive(

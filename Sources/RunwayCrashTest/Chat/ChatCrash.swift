@@ -12,7 +12,7 @@ import RunwayTransport
 ///
 /// Then kills one server for good, and checks which of its members stay present.
 struct ChatCrash: AsyncParsableCommand {
-    // An option must not share its name with an option of the test tool: the tool would consume it.
+    // An option must not share its name with an option of the test tool, since the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "chat",
         abstract: "Kill two servers of a conversation at random, and check that both members see every message once.",
@@ -97,8 +97,8 @@ struct ChatCrash: AsyncParsableCommand {
     /// in which their lease ends and is removed, and 10 s for a busy machine.
     private static let maximumPresence = ChatServerProcess.presenceGrace + .seconds(30)
 
-    /// Kills a server with two members: the first writer, who moves to the other server, and eve, who does not connect
-    /// again. Returns the differences.
+    /// Kills a server with two members: the first writer, who connects to the other server, and a member "eve", who
+    /// does not connect again. Returns the differences from the expected presence.
     @MainActor private static func presenceFindings(
         of writers: [ChatWriter], losing killed: ChatServer, for server: ChatServer, over transport: NIOTransport
     ) async throws -> [String] {

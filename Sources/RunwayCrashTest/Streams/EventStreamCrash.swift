@@ -11,7 +11,7 @@ import Synchronization
 /// Kills the server of an event stream at random moments while it publishes. Checks that each client receives all
 /// events once.
 struct EventStreamCrash: AsyncParsableCommand {
-    // An option must not share its name with an option of the test tool: the tool would consume it.
+    // An option must not share its name with an option of the test tool, since the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "streams",
         abstract: "Kill the server of an event stream at random, and check that each client saw every event once.",

@@ -8,7 +8,7 @@ import RunwayTesting
 /// Kills programs that share one file of records. The records have pictures, which are stored in files beside the
 /// database. Checks that no picture is lost, and that no picture stays without a record.
 struct FileCrash: AsyncParsableCommand {
-    // An option must not share its name with an option of the test tool: the tool would consume it.
+    // An option must not share its name with an option of the test tool, since the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "files",
         abstract: "Kill programs that store files beside rows, and check the rows and the files.",

@@ -8,7 +8,7 @@ import RunwayTesting
 /// Kills programs of two versions of an app. The programs write one file with single writes and with
 /// `RecordStore.stage`, and migrate it to the later version and back. Checks the file after kills.
 struct TableCrash: AsyncParsableCommand {
-    // An option must not share its name with an option of the test tool: the tool would consume it.
+    // An option must not share its name with an option of the test tool, since the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "tables",
         abstract: "Kill programs that write tables, migrate them and stage rows, and check the files.",

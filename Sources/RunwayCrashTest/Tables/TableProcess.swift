@@ -88,7 +88,8 @@ struct TableFiles {
     }
 }
 
-/// Opens a file and migrates it to one of the two versions. Then writes and stages rows until it is killed.
+/// Opens a file and migrates it to one of the two versions. Then writes rows, also with `RecordStore.stage`, until it
+/// is killed.
 struct TableProcess: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "table-writer", shouldDisplay: false)
 

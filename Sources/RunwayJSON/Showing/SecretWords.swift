@@ -9,8 +9,8 @@ struct PackedWord: Hashable, Sendable {
 
     var isWhole: Bool { byteCount <= 16 }
 
-    // Hashing 64 bits halves the work. Collision attacks are no concern: the words are ours, except those that an app
-    // adds.
+    // Hashing 64 bits halves the work. Collision attacks are no concern, since the words are ours, except those that an
+    // app adds.
     func hash(into hasher: inout Hasher) { hasher.combine(UInt64(truncatingIfNeeded: bits ^ (bits >> 64))) }
 
     mutating func append(_ byte: UInt8) {

@@ -8,8 +8,8 @@ extension ActionLogBatch {
     init(reading body: [UInt8], within limits: ActionLogRouteLimits) throws(ActionLogProblem) {
         let document: JSONDocument
         do {
-            // The limit on values bounds the memory of the index. The limit on bytes does not: 8 KB of gzip can expand
-            // to four million values.
+            // The limit on values bounds the memory of the index. The limit on bytes does not, since 8 KB of gzip can
+            // expand to four million values.
             document = try JSONDocument(
                 body,
                 limits: JSONLimits(

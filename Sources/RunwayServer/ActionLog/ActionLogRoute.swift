@@ -82,7 +82,7 @@ public struct ActionLogRoute<Sink: ActionLogSink>: Sendable {
         _ = try source()
         var bytes = try await body(of: request, upTo: ActionLogRouteLimits.maximumCompressedByteCount)
         let source = try source()
-        // Called after the body was received, so that stalled uploads do not occupy slots.
+        // The slot is taken only after the body was received, so that stalled uploads do not occupy slots.
         try begin()
         defer { running.end() }
         // Content codings are case-insensitive (RFC 9110 §8.4.1).

@@ -161,8 +161,8 @@ package final class GroupCommit<Element: Sendable, Value: Sendable>: Sendable {
             let (group, closers) = state.withLock { state -> ([Waiter], [CheckedContinuation<Void, Never>]) in
                 let group = state.queue.next()
                 guard group.isEmpty else { return (group, []) }
-                // One lock covers the end of the run and the removal of the callers of `close()` that wait for it:
-                // later callers may have to wait for another run.
+                // One lock covers the end of the run and the removal of the callers of `close()` that wait for it,
+                // since later callers may have to wait for another run.
                 let closers = state.closers
                 state.closers = []
                 return (group, closers)

@@ -46,8 +46,8 @@ public struct ConnectionLimits: Sendable {
     /// The slowest rate at which the body of any request may arrive, even if no handler receives the body.
     var bodies: BodyTimeLimits = {
         var limits = BodyTimeLimits()
-        // These limits are longer than the limits for collected bodies: a client whose collected body is too slow gets
-        // a response with status 408 before it is disconnected.
+        // These limits are longer than the limits for collected bodies, since a client whose collected body is too slow
+        // gets a response with status 408 before it is disconnected.
         limits.maximumSilence = .seconds(30)
         limits.maximumDuration = nil
         return limits

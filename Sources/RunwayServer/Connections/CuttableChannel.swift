@@ -21,7 +21,7 @@ package struct CuttableChannel<Base: ServerChildChannel>: ServerChildChannel {
         AcceptRest.install(on: channel.parent)
         do {
             try channel.pipeline.syncOperations.addHandler(SocketHandler(), name: SocketHandler.name)
-            // Hummingbird's servers treat a half-closed connection as open. No app half-closes: such a client has
+            // Hummingbird's servers treat a half-closed connection as open. No app half-closes, so such a client has
             // disconnected, and its requests in progress should stop.
             try channel.syncOptions?.setOption(ChannelOptions.allowRemoteHalfClosure, value: false)
         } catch {

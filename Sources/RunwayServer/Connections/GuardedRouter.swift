@@ -48,7 +48,7 @@ struct GuardedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context: 
         }
         var response: Response
         if request.method == .options, let method = request.headers[.accessControlRequestMethod] {
-            // A CORS preflight (Fetch §4.8): the page may send any request that the rules accept.
+            // This is a CORS preflight (Fetch §4.8). The page may send any request that the rules accept.
             response = Response(status: .noContent, headers: [.accessControlAllowMethods: method])
             response.headers[.accessControlAllowHeaders] = request.headers[.accessControlRequestHeaders]
         } else {

@@ -25,7 +25,7 @@ extension EventHub {
         if publishesPresence, let shared = log as? any SharedEventLog {
             return try await shared.present(in: topic, upTo: maximumCount)
         }
-        // Sorted outside the lock, since the delivery of events waits for the lock.
+        // The members are sorted outside the lock, since the delivery of events waits for the lock.
         let members = state.withLock { $0.presence?.members(of: topic) ?? [] }
         return Array(members.sorted().prefix(maximumCount))
     }

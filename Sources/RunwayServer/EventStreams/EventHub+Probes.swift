@@ -8,9 +8,10 @@ import Synchronization
 //     probe <connection> <digest of the owner> <probe>     to all processes
 //     alive <probe> <offset of the connection>             from the process that has the owner's connection
 extension EventHub {
-    /// The maximum number of probes that wait for other processes; further ones fail immediately.
+    /// The maximum number of probes that wait for other processes; further ones fail immediately. A probe is a client's
+    /// request whether its connection still exists.
     private static let maximumProbeCount = 1000
-    /// The maximum number of simultaneous probes per owner.
+    /// The maximum number of simultaneous probes of connections that belong to one owner.
     private static let maximumProbeCountPerOwner = 16
 
     /// Asks the other processes to send a heartbeat on a connection, if the connection belongs to `owner`.

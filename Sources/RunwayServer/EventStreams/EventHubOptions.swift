@@ -19,8 +19,8 @@ public struct EventHubOptions: Sendable, Hashable {
     /// The maximum time for a read of the log. After it, the waiting connection ends; a new connection is refused with
     /// 503 and `Retry-After`.
     static let logTimeout = Duration.seconds(10)
-    /// The time for which a hub with a ``SharedEventLog`` waits for another process to report a probed connection.
-    /// After it, the client receives 404 and reconnects.
+    /// The time for which a hub with a ``SharedEventLog`` waits for another process to report that it has the
+    /// connection that a client asked about. After it, the client receives 404 and reconnects.
     static let probeTimeout = Duration.seconds(5)
     /// The minimum `Retry-After` of a refusal. A random time up to the same length is added.
     static let retryAfter = Duration.seconds(5)

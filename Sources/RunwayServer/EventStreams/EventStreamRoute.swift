@@ -141,8 +141,8 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
         // Neither the response nor its timing reveals whether a connection of another client exists.
         guard let connection = hub.connection(id), connection.owner.isExactly(permission.owner), connection.end == nil
         else {
-            // The connection may be in another process. Topics are not changed there: the client reconnects with its
-            // new topics.
+            // The connection may be in another process, where its topics are not changed. The client then reconnects
+            // with its new topics.
             guard added.isEmpty, removed.isEmpty,
                 let offset = await hub.probeOtherProcesses(for: id, owner: permission.owner)
             else { throw HTTPError(.notFound) }

@@ -261,7 +261,7 @@ private struct IdempotentExecution: Sendable {
             } catch {
                 context.logger.error("idempotent response not stored", metadata: ["error": "\(type(of: error))"])
                 guard let wait = waits.next() else { return nil }
-                // In a cancelled task, the wait ends immediately and the next attempt follows: the request was
+                // In a cancelled task, the wait ends immediately and the next attempt follows, since the request was
                 // executed, even if the client has disconnected.
                 try? await Task.sleep(for: wait)
             }

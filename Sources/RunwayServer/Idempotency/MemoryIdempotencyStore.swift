@@ -73,7 +73,8 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         bounds = IdempotencyBounds(count: maximumCount, byteCount: maximumByteCount, shareOfPrincipal: share)
     }
 
-    /// Claims a key for a request. Returns whether to execute the request, or the stored response.
+    /// Claims an idempotency key for the execution of a request. Returns whether the caller has to execute the request,
+    /// or the stored response.
     public func claim(
         _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
     ) throws -> IdempotencyClaim {
@@ -96,7 +97,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Stores the response of a claimed request.
+    /// Stores the response to a request that was executed under a claimed key.
     public func complete(
         _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
     ) -> Bool {
@@ -108,7 +109,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Removes the claim of a request that was not executed.
+    /// Removes the claim of a key whose request was not executed, so that the key can be claimed again.
     public func release(_ key: IdempotencyKey, token: UUID) {
         state.withLock { state in
             guard let record = state.records[key], record.token == token, record.response == nil else { return }

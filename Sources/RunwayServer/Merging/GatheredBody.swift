@@ -64,7 +64,7 @@ final class GatheredBody: Sendable {
 
         mutating func write(_ buffer: ByteBuffer) async throws { try body.append(buffer) }
 
-        // Trailers are discarded: an envelope cannot contain them.
+        // Trailers are discarded, since an envelope cannot contain them.
         consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
     }
 }

@@ -43,8 +43,8 @@ struct ItemRules: Sendable {
     /// Requires a path in origin-form (RFC 9112 §3.2.1). It must be below the base, and must not be the route for
     /// envelopes.
     private func check(_ path: String) throws(Violation) {
-        // Only visible ASCII is accepted: a line break could forge header fields or log lines wherever the path is
-        // written.
+        // Only visible ASCII is accepted, since a line break could forge header fields or log lines wherever the path
+        // is written.
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "#") }),
             path.hasPrefix("/"), !path.hasPrefix("//"), path.utf8.count <= 8192
         else { throw Violation(message: "The path is not in origin-form.") }

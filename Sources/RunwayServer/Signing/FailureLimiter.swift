@@ -14,7 +14,7 @@ final class FailureLimiter: Sendable {
     }
 
     private let limits: FailureLimits
-    /// Guards the slots.
+    /// Guards the slots, each of which counts the failures of one source.
     private let slots: Mutex<[Slot]>
 
     init(_ limits: FailureLimits) {

@@ -217,7 +217,7 @@ struct RequestVerifier: Sendable {
             }
             accepted = try? policy.signatureRequest(hasBody: hasBody)
         }
-        // A replayed request was already accepted: with another nonce, the client would send it a second time.
+        // A replayed request was already accepted, and with another nonce the client would send it a second time.
         if refusal.reason != .replayed { accepted?.nonce = rules.policy.serverNonces?.issue(at: refusal.time) }
         return accepted
     }

@@ -160,7 +160,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
         if let source, isForged || refusal.reason.countsAgainstSource(of: request.head) {
             limiter?.record(source, at: refusal.time)
         }
-        // Only the reason is logged: key identifiers, header fields and signature bases come from the client.
+        // Only the reason is logged, since key identifiers, header fields and signature bases come from the client.
         context.logger.debug("request refused", metadata: ["runway.signature": "\(refusal.reason)"])
         let accepted = await verifier.accepted(after: refusal, of: request.head)
         var refused = RefusedRequest(
@@ -168,7 +168,7 @@ public struct SignatureMiddleware<Context: SignedRequestContext>: RouterMiddlewa
             accepted: accepted, isExplained: rules.explainsRefusals)
         let proof = verifier.proof(of: request.head)
         refused.retryAfter = verifier.retryAfter(refusal, by: proof)
-        // Only refusals of authentic requests are signed: otherwise, anyone could make the server sign.
+        // Only refusals of authentic requests are signed, since otherwise anyone could make the server sign.
         guard let signing = rules.responses, refusal.isAuthentic,
             let head = try? rules.origin.head(of: request.head, at: refusal.time)
         else { throw refused }

@@ -238,7 +238,7 @@ final class StoredUpload: Sendable {
         try state.withLock { state throws(UploadFile.Failure) in
             if let turn, state.turn != turn.number { return false }
             guard state.record.stage != stage, !state.isRemoved else { return false }
-            // The record is stored before memory is changed: if storing fails, the stage has not been entered.
+            // The record is stored before memory is changed, so if storing fails, the stage has not been entered.
             var record = state.record
             record.stage = stage
             record.byteCount = state.offset

@@ -230,8 +230,8 @@ struct UploadIntake: Sendable {
     /// Removes the upload, as the draft requires for an upload that has become invalid.
     private func discard() async throws {
         let (store, upload) = (store, upload)
-        // The turn ends first: removing the upload closes the connection of an active turn, but the response needs the
-        // connection.
+        // The turn ends first, since removing the upload closes the connection of an active turn, but the response
+        // needs the connection.
         upload.end(turn, now: store.time)
         try await store.onDisk { store.remove(upload) }
     }

@@ -173,8 +173,8 @@ final class UploadStore: Sendable {
         case .complete:
             return StoredUpload(id: id, path: path, record, offset: record.byteCount, now: modified ?? now)
         case .receiving:
-            // An upload is not continued after a reboot: its offset must not decrease, but bytes written before the
-            // reboot may not have reached the disk.
+            // An upload is not continued after a reboot, since its offset must not decrease, but bytes written before
+            // the reboot may not have reached the disk.
             guard record.bootSession != nil, record.bootSession == session,
                 let offset = UploadFile.byteCount(at: path + ".content"), offset <= record.length ?? .max
             else { return nil }

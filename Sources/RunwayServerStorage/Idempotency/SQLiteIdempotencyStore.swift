@@ -119,7 +119,8 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Claims a key for a request. Returns whether to execute the request, or the stored response.
+    /// Claims an idempotency key for the execution of a request. Returns whether the caller has to execute the request,
+    /// or the stored response.
     public func claim(
         _ key: IdempotencyKey, fingerprint: [UInt8], token: UUID, at now: Date, lease: Duration
     ) async throws -> IdempotencyClaim {
@@ -131,7 +132,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         }
     }
 
-    /// Stores the response of a claimed request.
+    /// Stores the response to a request that was executed under a claimed key.
     public func complete(
         _ key: IdempotencyKey, token: UUID, with response: IdempotentResponse, until expiry: Date
     ) async throws -> Bool {
@@ -142,7 +143,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         return false
     }
 
-    /// Removes the claim of a request that was not executed.
+    /// Removes the claim of a key whose request was not executed, so that the key can be claimed again.
     public func release(_ key: IdempotencyKey, token: UUID) async throws {
         _ = try await perform(Request(key: key, token: token, change: .release), byteCount: 256)
     }
@@ -217,7 +218,7 @@ public final class SQLiteIdempotencyStore: IdempotencyStore {
         return .claim(.claimed)
     }
 
-    /// Removes a few expired records, so that no claim waits for a large removal.
+    /// Removes a few expired records, so that no request waits for a large removal.
     private static func removeExpired(at now: Int64, in database: Database) throws {
         try database.cachedStatement(
             sql: """

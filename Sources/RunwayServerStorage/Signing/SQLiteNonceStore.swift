@@ -54,7 +54,8 @@ public final class SQLiteNonceStore: NonceStore {
     private let database: ServerDatabase
     private let writer: GroupCommit<Claim, NonceClaim>
 
-    /// The maximum number of expired nonces that one claim removes, so that a claim after a quiet time is not slow.
+    /// The maximum number of expired nonces that are removed when a nonce is recorded, so that the first request after
+    /// a quiet time is not slow.
     private static let maximumRemovals = 100
 
     /// Opens a file, or creates it so that only its user can read it. The initializer blocks.

@@ -6,7 +6,7 @@ package enum Authority {
     /// - Parameter scheme: The scheme in lower case.
     package static func normalized(_ authority: String, scheme: String?) -> String? {
         if authority.isEmpty { return nil }
-        // Fast path: nearly all authorities are a lowercase host without a port.
+        // This is the fast path, since nearly all authorities are a lowercase host without a port.
         if isHostInLowerCase(authority) { return authority }
         guard !authority.utf8.contains(UInt8(ascii: "@")) else { return nil }
         let text = lowercased(authority)

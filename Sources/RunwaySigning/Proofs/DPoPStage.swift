@@ -60,7 +60,7 @@ public struct DPoPStage: RequestStage {
         do throws(NetworkError) {
             second = try await next.send(try await proved(request, nonce, in: flight), in: flight)
         } catch {
-            // The error must state that the request was sent: the server received and refused it.
+            // The error must state that the request was sent, since the server received and refused it.
             var error = error
             error.sending = .sent
             throw error

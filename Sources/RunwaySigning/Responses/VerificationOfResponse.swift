@@ -16,7 +16,7 @@ struct VerificationOfResponse: Sendable {
                 .notTrusted, in: .signing, "The digest of the response can't be verified, since its coding was undone.",
                 status: status)
         }
-        // No nonce store is needed: only the policy's own nonce is accepted, once.
+        // No nonce store is needed, since only the policy's own nonce is accepted, once.
         let verifier = SignatureVerifier(
             policy: policy, keys: keys, nonces: NonceMemory(startedAt: time, maximumNonces: 1))
         var response = response
@@ -49,7 +49,7 @@ extension Response {
 }
 
 extension BodyStream {
-    /// Returns the stream with a check at its end. The check throws if the digest does not match the bytes.
+    /// Returns a copy of this stream that throws an error at its end if the digest does not match the bytes.
     fileprivate func verified(_ digest: BodyDigest, _ status: HTTPResponse.Status) -> BodyStream {
         BodyStream {
             var parts = makeAsyncIterator()

@@ -101,8 +101,8 @@ struct SignatureDraft: Sendable {
         var all = own.identifiers
         let context = context(of: request)
         for component in wanted.components.identifiers where !all.contains(component) {
-            // Absent components are omitted: the server may refuse the signature, but a signature base with them cannot
-            // be made.
+            // Absent components are omitted, since no signature base can be made with them. The server may refuse the
+            // signature because of this.
             if context.has(component) { all.append(component) }
         }
         return try CoveredComponents(all)

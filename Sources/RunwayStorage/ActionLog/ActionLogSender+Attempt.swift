@@ -148,8 +148,9 @@ extension ActionLogSender {
         case 400, 413, 422:
             return try await treat(batch, isFault: false, "The server refused it with status \(status ?? 0).")
         case 409:
-            // The server has other numbers for this stream: it lost the records of the stream, or the file was restored
-            // from a backup. If the server refuses every new stream, too, this counts as a failure on the batch.
+            // The server has other numbers for this stream, since it lost the records of the stream, or the file was
+            // restored from a backup. If the server refuses every new stream, too, this counts as a failure on the
+            // batch.
             return try await treat(batch, isFault: true, "The server refused every number of it.", inNewStream: true)
         default: break
         }

@@ -13,8 +13,8 @@ struct LogBatches: SendPolicy {
     struct Reading: Sendable {
         /// The counts by scope: records without an account, records of the signed-in account, and pending erasures.
         var counts: [String: Int]
-        /// The numbers of records and erasures that the server has accepted or refused in this run, by scope. Records
-        /// that wait again after a series of refusals are subtracted.
+        /// The numbers of records and erasures that the server has accepted or refused in this run, by scope (an
+        /// account, or a pending erasure). Records that wait again after a series of refusals are subtracted.
         var ended: [String: Int] = [:]
         /// The age of the oldest counted record at ``instant``. Zero if the log has no interval, since only the
         /// interval needs it.
@@ -56,7 +56,7 @@ struct LogBatches: SendPolicy {
         maximumServerFaults = max(1, options.maximumServerFaults)
     }
 
-    /// The scopes with records that may be sent now.
+    /// The scopes (accounts and erasures) with records that may be sent now.
     var scopes: [String] { (reading?.counts ?? [:]).keys.sorted() }
 
     /// Stores the counts of a reading. Ignores the reading if a newer one is known, which may be of another account.
@@ -88,7 +88,7 @@ struct LogBatches: SendPolicy {
         }
     }
 
-    /// Returns the same name for each scope, since all records are sent to one server.
+    /// Returns the same name for every account, since all records are sent to one server.
     func server(of scope: String) -> String { "" }
 
     func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration? {
@@ -101,14 +101,15 @@ struct LogBatches: SendPolicy {
         return interval.map { max(earliest, reading.instant - reading.age + $0) }
     }
 
-    /// Returns the maximum number of records in the next batch of a scope.
+    /// Returns the maximum number of records in the next batch of an account (the scope).
     func limit(_ scope: String) -> Int { size(scope).limit }
 
-    /// Whether the server has refused several single records of a scope in a row, or failed on them, so that it may be
-    /// refusing everything.
+    /// Whether the server has refused several single records of an account in a row, or failed on them, so that it may
+    /// be refusing everything.
     var isRefusingAll: Bool { sizes.values.contains { $0.refusals >= Self.refusalLimit } }
 
-    /// Returns how many single records of a scope were set aside since the server last accepted a batch of the scope.
+    /// Returns how many single records of an account (the scope) were set aside since the server last accepted a batch
+    /// of the account.
     func refusals(of scope: String) -> Int { size(scope).refusals }
 
     /// Restores the counts of records that earlier runs set aside since the last accepted batch.

@@ -94,8 +94,8 @@ extension Journal {
         return returned
     }
 
-    /// The prefixes of the settings that are erased together with a scope; their names end in the scope. The settings
-    /// of ``accountPrefix`` stay, since the server has the records of these accounts.
+    /// The beginnings of the names of settings that are erased together with a scope (an account); the names end in the
+    /// scope. The settings of ``accountPrefix`` stay, since the server has the records of these accounts.
     private static let scopePrefixes = [refusalsPrefix, lossesPrefix, pausesPrefix]
 
     /// Returns the scopes whose settings ``erase(_:alongside:)`` has to remove, even if they have no entries.
@@ -112,7 +112,7 @@ extension Journal {
         return scopes
     }
 
-    /// Removes the settings of a scope, or of all scopes if `scope` is `nil`.
+    /// Removes the settings of a scope (an account), or of all scopes if `scope` is `nil`.
     func removeSettings(_ database: Database, of scope: String?) throws {
         for prefix in Self.scopePrefixes {
             try database.execute(
@@ -203,8 +203,8 @@ extension Journal {
         try set(Self.paceName, "\(pace.sampleRate) \(stored(pace.end)) \(stored(pace.pause))")
     }
 
-    /// Returns the batch of a scope to send, like ``claim(_:maximumCount:maximumByteCount:skipping:)``, but leaves out
-    /// records that wait for another key.
+    /// Returns the batch of an account (the scope) to send, like ``claim(_:maximumCount:maximumByteCount:skipping:)``,
+    /// but leaves out records that wait for another key.
     ///
     /// - Throws: ``StorageError/Kind/keyUnavailable`` if the key can't be read now. Nothing is changed then.
     func claimOpened(

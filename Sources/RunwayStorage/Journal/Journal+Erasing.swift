@@ -3,8 +3,8 @@ import RunwaySQLite
 
 /// Erases entries in transactions that are small enough for the ``SpaceReserve``.
 extension Journal {
-    /// The maximum number of entries that one transaction erases from one scope. Each entry may be in a different page
-    /// of the file.
+    /// The maximum number of entries that one transaction erases from one scope (an account). Each entry may be in a
+    /// different page of the file.
     static let maximumErasureCount = 250
     /// The maximum number of entries that one transaction erases if all scopes are erased. These entries are in
     /// consecutive pages, so their size matters most. This number limits the index pages of small entries.

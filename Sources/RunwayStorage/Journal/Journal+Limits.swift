@@ -103,7 +103,8 @@ extension Journal {
         }
     }
 
-    /// Ends a scope's series of entries that were set aside one after the other, in this run or earlier ones.
+    /// Ends the series of entries of a scope (an account) that were set aside one after the other, in this run or
+    /// earlier ones.
     ///
     /// - Parameter isSentAgain: Whether the entries wait again, from now on. Otherwise they stay set aside.
     /// - Returns: The number of entries that wait again.

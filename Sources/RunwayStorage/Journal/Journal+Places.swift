@@ -54,8 +54,8 @@ extension Journal {
         }
     }
 
-    /// Returns the entries of a scope, or of all scopes if `scope` is `nil`, in their order. Damaged entries are
-    /// removed and counted.
+    /// Returns the entries of a scope (an account), or of all scopes if `scope` is `nil`, in their order. Damaged
+    /// entries are removed and counted.
     func entries(of scope: String? = nil) throws(StorageError) -> [JournalEntry] {
         try write { try sound($0, scope == nil ? "?1 IS NULL" : "scope = ?1", [scope]) }
     }
@@ -65,7 +65,7 @@ extension Journal {
         try write { try sound($0, "id = ?", [Data(id.bytes)]).first }
     }
 
-    /// Returns whether a scope, or any scope if `scope` is `nil`, has entries in any state.
+    /// Returns whether a scope (an account), or any scope if `scope` is `nil`, has entries in any state.
     func hasEntries(of scope: String?) throws(StorageError) -> Bool {
         try write { database in
             try Bool.fetchOne(
@@ -74,8 +74,8 @@ extension Journal {
         }
     }
 
-    /// Returns the first entry of a scope that is claimed or waiting; `nil` if the scope has no such entry. Damaged
-    /// entries are removed and counted.
+    /// Returns the first entry of a scope (an account) that is claimed or waiting; `nil` if the scope has no such
+    /// entry. Damaged entries are removed and counted.
     func first(of scope: String) throws(StorageError) -> JournalEntry? {
         try write { database in
             let statement = """

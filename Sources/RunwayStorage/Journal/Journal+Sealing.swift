@@ -7,7 +7,8 @@ extension Journal {
     /// The maximum number of entries that one transaction decrypts.
     private static let sealingGroupSize = 1000
 
-    /// Marks waiting entries of a scope as sealed if they can't be decrypted. They are not claimed until ``unseal()``.
+    /// Marks the waiting entries of a scope (an account) that can't be decrypted as sealed. They are not sent until
+    /// ``unseal()``.
     ///
     /// Call it only while the key can be read (``PayloadCoder/checkKey()``).
     func seal(_ scope: String) throws(StorageError) {
@@ -24,7 +25,7 @@ extension Journal {
         try write { try sound($0, nil, state: .sealed) }
     }
 
-    /// Marks one entry as sealed, with a word as its reason.
+    /// Marks one entry as undecryptable (sealed), and stores a word as its reason.
     func seal(_ id: UUID, _ word: String?) throws(StorageError) {
         try write { database in
             try database.execute(

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The state of a scope's server that a later run has to know: lost attempts, which were sent but had no response, and
-/// pauses that the server asked for.
+/// The state of a server that a later run has to know: attempts that were sent but had no response, and pauses that the
+/// server asked for. It is stored for each scope (an account of the server).
 extension Journal {
     /// The beginning of the name of a setting that counts attempts without a response; the scope of the attempts
     /// follows it.
@@ -34,16 +34,16 @@ extension Journal {
     /// The beginning of the name of a setting with a pause; the scope that is paused follows it.
     static let pausesPrefix = "pause "
 
-    /// Stores that nothing of a scope may be sent for a time, at most ``SendPace/longestPause``.
+    /// Stores that nothing of a scope (an account) may be sent for a time, at most ``SendPace/longestPause``.
     func setPause(of scope: String, _ wait: Duration, at time: JournalTime) throws(StorageError) {
         let moment = try write { try advance($0, to: time) }
         try set(Self.pausesPrefix + scope, "\(moment + min(wait, SendPace.longestPause).milliseconds)")
     }
 
-    /// Removes the pause of a scope, since the server has accepted one of its changes.
+    /// Removes the pause of a scope (an account), since the server has accepted one of its changes.
     func removePause(of scope: String) throws(StorageError) { try set(Self.pausesPrefix + scope, nil) }
 
-    /// Returns the remaining pause of each scope; zero for a pause that is over.
+    /// Returns the remaining pause of each scope (an account); zero for a pause that is over.
     func pauses(at time: JournalTime) throws(StorageError) -> [String: Duration] {
         let settings = try settings(beginning: Self.pausesPrefix)
         if settings.isEmpty { return [:] }

@@ -55,7 +55,8 @@ extension Journal {
         try write { try JournalSetting.read($0, name)?.value }
     }
 
-    /// Returns the settings whose names begin with a prefix, by the rest of their names.
+    /// Returns the values of the settings whose names begin with a prefix. The keys of the result are the names without
+    /// the prefix.
     func settings(beginning text: String) throws(StorageError) -> [String: String] {
         try write { database in
             let rows = try Row.fetchAll(
@@ -64,8 +65,8 @@ extension Journal {
             var settings: [String: String] = [:]
             for row in rows {
                 let setting = try JournalSetting(row)
-                // The prefix is removed by scalars, and not by characters: a combining mark after the prefix would form
-                // one character with the prefix's last scalar.
+                // The prefix is removed by scalars, and not by characters, since a combining mark after the prefix
+                // would form one character with the prefix's last scalar.
                 let rest = setting.name.unicodeScalars.dropFirst(text.unicodeScalars.count)
                 settings[String(rest)] = setting.value
             }

@@ -145,7 +145,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// Stores entries in their order, and evicts those that exceed the limits.
+    /// Stores entries in their order, and evicts the entries that exceed the limits.
     ///
     /// - Returns: The ids of entries of this call that were evicted at once.
     @discardableResult
@@ -176,13 +176,13 @@ final class Journal: Sendable {
     /// Returns the current moment (``JournalTime/moment(after:at:)``), and stores it with the clocks.
     func advance(_ database: Database, to time: JournalTime) throws -> Int64 {
         let (moment, stored) = try moments(database, time)
-        // If nothing changed, nothing is written: an owner that only reads ages causes no writes.
+        // If nothing changed, nothing is written, so an owner that only reads ages causes no writes.
         guard moment != stored.moment || stored.boot != time.boot || time.boot.isEmpty else { return moment }
         try JournalClock(installation, moment, time).update(database)
         return moment
     }
 
-    /// Returns the age of the oldest waiting entry of these scopes; zero if none waits. Writes nothing.
+    /// Returns the age of the oldest waiting entry of these scopes (accounts); zero if none waits. Writes nothing.
     func ageOfOldest(in scopes: some Sequence<String>, at time: JournalTime) throws(StorageError) -> Duration {
         try write { database in
             let oldest = try scopes.compactMap { scope in
@@ -341,7 +341,7 @@ extension Journal {
         return (id, number)
     }
 
-    /// Returns the undamaged entries of a scope in a state, in their order. Removes the damaged ones.
+    /// Returns the undamaged entries of a scope (an account) in a state, in their order. Removes the damaged ones.
     func sound(
         _ database: Database, _ scope: String?, state: JournalEntry.State, limit: Int = -1, after sequence: Int64 = .min
     ) throws -> [JournalEntry] {

@@ -93,7 +93,7 @@ struct JournalLimits: Sendable, Equatable {
 
 /// The number of entries in a ``Journal``, by state.
 struct JournalCounts: Sendable, Equatable {
-    /// The number of waiting entries by scope. Entries of a claimed batch are included.
+    /// The number of waiting entries by scope (account). Entries of a claimed batch are included.
     var waiting: [String: Int] = [:]
     var waitingByteCount = 0
     var setAside = 0

@@ -58,7 +58,7 @@ final class ChangeDrainer: SendWork {
         loop.change { $0.prompt() }
     }
 
-    /// Records that the first change of a scope was stored after its call failed.
+    /// Records that the first change of a scope (an account of a service) was stored after its call failed.
     func didStoreFirst(in scope: String, retryAfter: Duration?) {
         let now = link.clock.now
         loop.change { $0.fail(scope, retryAfter: retryAfter, at: now) }
@@ -77,8 +77,8 @@ final class ChangeDrainer: SendWork {
     /// Sends the waiting changes without delays. Returns when no more can be sent now, or when its task is cancelled.
     func flush() async {
         state.withLock { $0.isReviewDue = true }
-        // If a handler called this function, the function would wait for itself: the next change is sent after the
-        // handler returns.
+        // If a handler called this function, the function would wait for itself, since the next change is sent after
+        // the handler returns.
         await loop.flush(waits: !(Self.delivery?.isOpen(of: journal) ?? false))
     }
 
@@ -91,8 +91,8 @@ final class ChangeDrainer: SendWork {
         let now = link.clock.now
         // The file may be unreadable now and readable later, for example after the device is unlocked.
         if !isOpen, !(await restorePauses()) { return wait(until: now + options.interval) }
-        // If servers asked for pauses in all scopes that could send, the file is not searched for expired changes yet.
-        // No background time is requested, since nothing is sent; a suspended app continues later.
+        // If servers asked for pauses for all accounts whose changes could be sent, the file is not searched for
+        // expired changes yet. No background time is requested, since nothing is sent; a suspended app continues later.
         let sendable = journal.scopes.filter(isSendable)
         if isExpiryDue, !loop.schedule({ $0.isPaused(sendable, at: now) }) {
             await expire()
@@ -123,7 +123,8 @@ final class ChangeDrainer: SendWork {
         return .wait(until: instant)
     }
 
-    /// Returns whether the account and the environment of a scope are the current ones.
+    /// Returns whether the account and the environment of a scope are the current ones. A scope is an account of a
+    /// service.
     private func isSendable(_ text: String) -> Bool {
         guard let scope = ChangeScope(text), let endpoint = endpoints[scope.service]?.first?.value.endpoint else {
             return false

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Decides which changes of a scope are held, because an earlier one with a common subject is set aside.
+/// Decides which changes of an account are held, because an earlier change with a common subject is set aside.
 enum ChangeHolds {
     /// The properties of a change that the decision depends on.
     struct Change: Sendable {

@@ -4,8 +4,8 @@ import Synchronization
 
 // Claims the changes to send, and records the results of their calls.
 extension ChangeJournal {
-    /// Claims the first change of a scope. Returns `nil` if no change waits, or if the call of the first change has not
-    /// ended.
+    /// Claims the first change of a scope (an account of a service), which is sent next. Returns `nil` if no change
+    /// waits, or if the call of the first change has not ended.
     ///
     /// - Parameter passed: The changes to skip, with their dependents, if none is claimed already. The default is none.
     func claim(_ scope: String, passing passed: Set<UUID> = []) async throws(StorageError) -> StoredChange? {
@@ -63,7 +63,8 @@ extension ChangeJournal {
         }
     }
 
-    /// Stores the pause of a scope for later runs, unless the changes of the scope were erased.
+    /// Stores the pause of a scope (an account of a service) for later runs, unless the changes of the scope were
+    /// erased.
     func setPause(of scope: String, _ wait: Duration) async throws(StorageError) {
         let time = time()
         try await run { journal throws(StorageError) in
@@ -71,7 +72,8 @@ extension ChangeJournal {
         }
     }
 
-    /// Returns the remaining pause of each scope that servers asked for in this run or an earlier one.
+    /// Returns the remaining pauses that servers asked for in this run or an earlier one, by scope (an account of a
+    /// service).
     func pauses() async throws(StorageError) -> [String: Duration] {
         let time = time()
         return try await run { journal throws(StorageError) in try journal.pauses(at: time) }

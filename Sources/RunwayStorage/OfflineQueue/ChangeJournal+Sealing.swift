@@ -18,7 +18,7 @@ extension ChangeJournal {
         for scope in Set(entries.map(\.scope)) { try Self.updateHolds(journal, scope) }
     }
 
-    /// The stored reason of a sealed change that the server may have received.
+    /// The stored reason of a change that can't be decrypted, and that the server may have received.
     private static let sentWord = "sent"
 
     private static func review(
@@ -50,13 +50,14 @@ extension ChangeJournal {
         }
     }
 
-    /// Makes sealed changes wait again if they can be decrypted now.
+    /// Makes changes that could not be decrypted before wait to be sent again, if they can be decrypted now.
     func reviewSealed() async throws(StorageError) {
         let isDue = state.withLock { $0.waiting == nil || $0.isKeyMissing || $0.queueState.sealedCount > 0 }
         if isDue { try await run(changes: true) { journal throws(StorageError) in try self.review(journal) } }
     }
 
-    /// Returns the first change of a scope to send. Changes that can't be decrypted are skipped.
+    /// Returns the first change of a scope (an account of a service) to send. Changes that can't be decrypted are
+    /// skipped.
     func first(of scope: String, _ journal: Journal) throws(StorageError) -> JournalEntry? {
         if self.state.withLock({ $0.isKeyMissing }) {
             try journal.coder.checkKey()

@@ -5,9 +5,10 @@ import Synchronization
 /// The changes on disk, and a state in memory that is available without reading the file.
 final class ChangeJournal: Sendable {
     struct State {
-        /// The number of waiting changes by scope; `nil` before the file was read.
+        /// The number of waiting changes by scope (an account of a service); `nil` before the file was read.
         var waiting: [String: Int]?
-        /// The changes whose calls have not ended, with their scopes, and the changes in ``removals``.
+        /// The changes whose calls have not ended, with their scopes (accounts of services), and the changes in
+        /// ``removals``.
         var unsettled: [UUID: String] = [:]
         /// The changes that were stored before their calls in this run. Their calls have not ended, or they are in
         /// ``removals``.
@@ -48,7 +49,7 @@ final class ChangeJournal: Sendable {
     /// The state of the queue after the last change.
     var queueState: OfflineQueueState { state.withLock { $0.queueState } }
 
-    /// The scopes with waiting changes whose calls have ended; empty before the file was read.
+    /// The scopes (accounts of services) with waiting changes whose calls have ended; empty before the file was read.
     var scopes: [String] {
         state.withLock { state in
             let unsettled = Set(state.unsettled.values)
@@ -173,7 +174,7 @@ final class ChangeJournal: Sendable {
 
 // Lists, removes and replaces changes for the app.
 extension ChangeJournal {
-    /// Returns the changes of a scope, or of all scopes if `scope` is `nil`, in their order.
+    /// Returns the changes of a scope (an account of a service), or of all scopes if `scope` is `nil`, in their order.
     func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
         try await run(.reading) { journal throws(StorageError) in
             let ahead = self.state.withLock { $0.ahead }

@@ -21,7 +21,7 @@ extension OfflineQueue {
         return try await list(scope.text)
     }
 
-    /// Returns the changes of a scope, or of all scopes if `scope` is `nil`.
+    /// Returns the changes of a scope (an account of a service), or of all scopes if `scope` is `nil`.
     private func list(_ scope: String? = nil) async throws(StorageError) -> [QueuedChange] {
         let (journal, drainer, _) = try parts()
         return try await journal.list(scope).filter { !drainer.isDelivered($0.id) }

@@ -10,7 +10,7 @@ public import Runway
 /// The response itself is not changed, so nothing has to be undone. A change that the server refuses is not in the next
 /// preview; nor are changes that are held because of it. Make a preview whenever the list or the queue changes.
 public struct OptimisticChange: Sendable {
-    /// Returns a response with the effect of a change applied.
+    /// Returns a copy of a response that shows the effect of a change.
     public typealias Apply = @Sendable (QueuedChange, RawData) -> RawData
 
     private let service: String
@@ -42,8 +42,8 @@ public struct OptimisticChange: Sendable {
         }
     }
 
-    /// Returns a response with all waiting changes applied, in their order. Refused, expired and held changes are not
-    /// applied, and neither are changes of endpoints that `effects` does not contain.
+    /// Returns a copy of a response that shows the effects of all waiting changes, in their order. Refused, expired and
+    /// held changes are not applied, and neither are changes of endpoints that `effects` does not contain.
     public static func preview(
         _ rawData: RawData, with changes: [QueuedChange], _ functions: [OptimisticChange]
     ) -> RawData {

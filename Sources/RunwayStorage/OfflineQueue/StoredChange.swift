@@ -199,7 +199,7 @@ extension QueuedChange {
             case (.setAside, .conflicting): .conflicting
             case (.setAside, _): .refused
             case (.claimed, _), (.ahead, _): .sending
-            // A sealed change that can be read now counts as waiting.
+            // A change that could not be decrypted before, but can be now, counts as waiting.
             case (.waiting, _), (.sealed, _): change.mayHaveBeenSent ? .sending : .waiting
             }
         self.init(

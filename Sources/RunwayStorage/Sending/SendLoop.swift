@@ -110,6 +110,6 @@ protocol SendWork: Sendable {
     func beginGrace() -> GraceHold?
     /// Reads the necessary data, and returns the next step of the schedule.
     func decide() async -> SendStep
-    /// Sends the first entries of a scope, and records the outcome in the schedule.
+    /// Sends the first entries of a scope (an account), and records the outcome in the schedule.
     func send(_ scope: String) async
 }

@@ -22,7 +22,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         var faults: [UUID: Int] = [:]
         /// The entry without a response, which is sent alternately with other entries.
         var suspect: SuspectedEntry?
-        /// The number of the scope's last attempt; 0 before the first.
+        /// The number of the last attempt of the scope (an account); 0 before the first.
         var turn: UInt64 = 0
     }
 
@@ -58,7 +58,8 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         wasNetworkAllowed = isAllowed
     }
 
-    /// Pauses a scope and all other scopes of its server, as the server asked in this run or an earlier one.
+    /// Pauses a scope (an account) and all other scopes of its server, as the server asked in this run or an earlier
+    /// one.
     mutating func pause(_ scope: String, until instant: Duration) {
         let server = policy.server(of: scope)
         pauses[server] = max(pauses[server] ?? .zero, instant)
@@ -66,7 +67,7 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
 
     func pauseEnd(of scope: String) -> Duration { pauses[policy.server(of: scope)] ?? .zero }
 
-    /// Returns whether a pause applies to each of the scopes; `false` if there are no scopes.
+    /// Returns whether a pause applies to each of the scopes (accounts); `false` if there are no scopes.
     func isPaused(_ scopes: [String], at now: Duration) -> Bool {
         !scopes.isEmpty && scopes.allSatisfy { pauseEnd(of: $0) > now }
     }
@@ -99,8 +100,8 @@ struct SendSchedule<Policy: SendPolicy>: Sendable {
         return .wait(until: pace.interval == nil ? start : min(check, start ?? check))
     }
 
-    /// Removes the pauses that are over. Also removes the state of each scope outside `scopes` that has no running
-    /// backoff, no fault and no suspected entry.
+    /// Removes the pauses that are over. Also removes the state of each scope (account) outside `scopes` that has no
+    /// running backoff, no fault and no suspected entry.
     private mutating func forget(besides scopes: [String], at now: Duration) {
         pauses = pauses.filter { $0.value > now }
         lanes = lanes.filter { scope, lane in

@@ -15,9 +15,9 @@ struct SuspectedEntry: Sendable, Equatable {
         case serverFailsOnIt
     }
 
-    /// The number of lost attempts in a row after which an entry is suspected.
+    /// The number of lost attempts in a row after which an entry is suspected of making the server fail.
     static let lossCount = 20
-    /// The minimum time from the first lost attempt until an entry is suspected.
+    /// The minimum time from the first lost attempt until an entry is suspected of making the server fail.
     static let lossSpan = Duration.seconds(3600)
     /// The number of times that the server has to accept another entry and then fail on the suspected one.
     static let confirmationCount = 3

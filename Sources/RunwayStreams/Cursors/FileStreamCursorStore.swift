@@ -50,7 +50,7 @@ public final class FileStreamCursorStore: StreamCursorStore {
 
     /// Stores a cursor, or removes it if `cursor` is `nil`. Returns before the file is written; see ``flush()``.
     public func store(_ cursor: StreamCursor?, for key: String) async {
-        // Only the queue accesses the disk.
+        // The file is read and written only on the queue.
         let isRead = state.withLock { $0.rows != nil }
         if !isRead { await onQueue { _ = self.state.withLock { $0.read(from: self.file) } } }
         guard let due = state.withLock({ $0.store(cursor, for: key) }) else { return }

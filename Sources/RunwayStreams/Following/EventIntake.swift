@@ -137,7 +137,7 @@ struct EventIntake: Sendable {
         let new = EventID(event.id)
         if awaitsOpening || new == nil || place == nil || new?.epoch != place?.epoch {
             awaitsOpening = false
-            // This event is new: the stream starts again at the position before it.
+            // This event is new, so the stream starts again at the position before it.
             outputs = reset(
                 .invalid, at: new.map { EventID(epoch: $0.epoch, offset: max(0, $0.offset - 1)).description } ?? "")
         } else if let new, let place, new.offset <= place.offset {

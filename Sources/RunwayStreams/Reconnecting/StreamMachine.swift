@@ -51,7 +51,8 @@ struct StreamMachine: Sendable {
     private struct Probe {
         let start: Duration
         let deadline: Duration
-        /// The silence that caused the probe; `nil` if the probe had another cause.
+        /// The silence because of which the server was asked for a heartbeat (the probe); `nil` if the probe had
+        /// another cause.
         let silence: Duration?
     }
 
@@ -98,7 +99,8 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// Whether the open link may be dead: no byte has arrived since a probe, or the device has no network.
+    /// Whether the open link may be dead: no byte has arrived since the server was asked for a heartbeat, or the device
+    /// has no network.
     var isSuspected: Bool {
         guard case .open(let link) = phase else { return false }
         return link.probe != nil || !isReachable
@@ -147,7 +149,8 @@ extension StreamMachine {
         }
     }
 
-    /// Opens a paused stream, ends a backoff, and probes an open link, since the app is in the foreground.
+    /// Opens a paused stream, ends a backoff, and asks the server of an open link for a heartbeat, since the app is in
+    /// the foreground.
     mutating func resume(at now: Duration) -> [Action] {
         switch phase {
         case .paused, .waiting: return connect()
@@ -269,7 +272,7 @@ extension StreamMachine {
         return [.disconnect(.forgotten)]
     }
 
-    /// Processes the arrival of ``deadline``, or of bytes after a probe.
+    /// Processes the passing of ``deadline``, or bytes that arrived after the server was asked for a heartbeat.
     mutating func tick(at now: Duration, activity: Activity?) -> [Action] {
         switch phase {
         case .waiting(let instant): return now >= instant ? connect() : []
@@ -308,7 +311,7 @@ extension StreamMachine {
     private mutating func note(_ activity: Activity, of link: inout Link, at now: Duration) {
         var survived = activity.longestSilence
         let lastReceived = max(link.lastReceived, activity.isHeld ? now : activity.last)
-        // A byte that arrived after the start of the probe proves that the link is alive.
+        // A byte that arrived after the server was asked for a heartbeat proves that the link is alive.
         if let probe = link.probe, lastReceived > probe.start {
             if !activity.isHeld, let silence = probe.silence { survived = max(survived, silence) }
             link.probe = nil
@@ -339,8 +342,8 @@ extension StreamMachine {
         guard case .open(var link) = phase, link.probe == nil else { return [] }
         let deadline = now + options.probeTimeout
         defer { phase = .open(link) }
-        // The continuity contains the id of the connection, and no probe is possible before it arrives. So the
-        // continuity has to arrive within the time of a probe.
+        // The server can be asked for a heartbeat only when the client knows the id of the connection, which the report
+        // of continuity contains. So that report has to arrive within the time of a probe.
         if let openingDeadline = link.openingDeadline {
             link.openingDeadline = min(openingDeadline, deadline)
             return []

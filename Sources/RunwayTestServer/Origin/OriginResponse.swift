@@ -41,7 +41,7 @@ struct OriginResponse {
             }
             return .next
         } catch {
-            // Nothing more can be sent: the client disconnected, the origin is shutting down, or a clock threw.
+            // Nothing more can be sent, since the client disconnected, the origin is shutting down, or a clock threw.
             channel.close(promise: nil)
             return .over
         }

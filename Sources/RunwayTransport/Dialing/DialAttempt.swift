@@ -95,7 +95,7 @@ extension DialAttempt {
         ClientBootstrap(group: eventLoop)
             // Nothing may be read before a handler is installed.
             .channelOption(.autoRead, value: false)
-            // Effectively no timeout: the owner of the attempt ends it.
+            // This is effectively no timeout, since the owner of the attempt ends it.
             .connectTimeout(.hours(24))
             .channelInitializer { channel in
                 attempt.value.channel = channel

@@ -55,7 +55,7 @@ final class DialOperation {
         host = proxy?.host ?? origin.bareHost
         port = proxy?.port ?? origin.port
         if let address = IPAddress(host) {
-            // The host is itself an address: on a network without IPv4, its own lookup already returns a translated
+            // The host is itself an address. On a network without IPv4, its own lookup already returns a translated
             // address.
             literals = []
             race = DialRace(HostPlan(order: [address]), lookup: address.family == .v4 ? .onFailure : .never)
@@ -222,7 +222,8 @@ extension HostPlan {
         guard let first = order.first, avoided.contains(first) else { return self }
         var plan = self
         plan.order = order.filter { !avoided.contains($0) } + order.filter { avoided.contains($0) }
-        // The stagger, the delay before the second address, does not apply: it was computed for another first address.
+        // The stagger, the delay before the second address, does not apply, since it was computed for another first
+        // address.
         if plan.order.first != first { plan.stagger = nil }
         return plan
     }

@@ -266,7 +266,8 @@ extension PoolMachine {
             actions.append(.close(connection.id))
             connections.removeAll { $0.id == connection.id }
         }
-        // Requests may wait although an idle connection was just closed: a shared connection with a limit of 0 is idle.
+        // Requests may wait although an idle connection was just closed, since a shared connection with a limit of 0 is
+        // idle.
         return actions + connectAsNeeded(now: now)
     }
 

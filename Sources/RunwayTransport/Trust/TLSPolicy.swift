@@ -33,7 +33,7 @@ struct TLSPolicy: Sendable {
         self.clock = clock
         hasAllRoots = folder == nil
         var tls = material.configuration(rootsFrom: folder)
-        // The host name is compared here instead: see ServerIdentity.
+        // The host name is compared by this module instead; see ServerIdentity.
         tls.certificateVerification = .noHostnameVerification
         tls.applicationProtocols = applicationProtocols
         do {

@@ -61,7 +61,7 @@
         private var nextNumber = 50_001
 
         init(seed: UInt64) {
-            // The random sequence has to differ from that of the catalogue.
+            // The random numbers have to differ from those of the catalogue.
             generator = SeededGenerator(seed: seed &* 4)
         }
 

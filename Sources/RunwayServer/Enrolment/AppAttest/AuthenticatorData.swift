@@ -18,7 +18,7 @@ struct AuthenticatorData: Sendable {
         }
         guard bytes[32] & 0x40 != 0, bytes.count >= 55 else { return nil }
         let length = Int(bytes[53]) << 8 | Int(bytes[54])
-        // The public key that follows is ignored: the key in the certificate is authoritative.
+        // The public key that follows is ignored, since the key in the certificate is authoritative.
         guard bytes.count >= 55 + length else { return nil }
         attested = (Array(bytes[37..<53]), Array(bytes[55..<55 + length]))
     }

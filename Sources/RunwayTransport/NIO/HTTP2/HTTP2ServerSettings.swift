@@ -41,8 +41,8 @@ struct HTTP2ServerSettings {
         if settings.contains(where: { $0.parameter == .enableConnectProtocol && $0.value == 1 }) {
             allowsTunnels = true
         }
-        // The first settings of a connection replace the settings of the previous connection: an absent setting means
-        // no limit.
+        // The first settings of a connection replace the settings of the previous connection, so an absent setting
+        // means no limit.
         let unset: Int? = haveCome ? nil : Int.max
         haveCome = true
         return Change(
