@@ -142,7 +142,8 @@ struct NetworkChatCalls<Service: APIService>: ChatCalls {
 }
 
 extension ChatMachine {
-    /// The reason why a page could not be fetched, or a message or a mark could not be sent.
+    /// The reason why a page could not be fetched, a message could not be sent, or the member's mark could not be
+    /// moved.
     enum Failure: Sendable, Hashable {
         /// The offline queue stored the call.
         case queued
@@ -153,7 +154,7 @@ extension ChatMachine {
         /// The call failed, and a repeated call may succeed. The server may have received the call.
         case transient
 
-        /// Creates the reason from the error of a call that sends a message or a mark.
+        /// Creates the reason from the error of a call that sends a message or moves the member's mark.
         init(_ error: NetworkError) {
             let outlook = error.outlook
             if error.kind == .queued {

@@ -49,9 +49,9 @@ public final class ChatConversation {
     public private(set) var isRefused = false
     /// The reason why the conversation is refused, in one sentence; empty if ``isRefused`` is `false`.
     public private(set) var refusalReason = ""
-    /// The reason why the server refuses the mark of this member, in one sentence; empty if the server does not refuse
-    /// it. The server may have no room for the member, for example. The client sends the mark again when the stream
-    /// connects and after a sign-in.
+    /// The reason why the server refuses the mark of this member, which states how far the member has received and
+    /// read. It is one sentence; empty if the server does not refuse the mark. The server may have no room for the
+    /// member, for example. The client sends the mark again when the stream connects and after a sign-in.
     public private(set) var markRefusalReason = ""
 
     @ObservationIgnored private(set) var machine: ChatMachine

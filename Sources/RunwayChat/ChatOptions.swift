@@ -39,7 +39,8 @@ public struct ChatOptions: Sendable, Hashable {
     /// discarded, and fetched again later.
     package var maximumEarlyCount = 500
     package var maximumMemberCount = 1000
-    /// The minimum time between two calls that move this member's mark.
+    /// The minimum time between two calls that move this member's mark, which states how far the member has received
+    /// and read.
     package var markInterval = Duration.seconds(1)
 
     /// Creates options with the default limits.

@@ -18,7 +18,8 @@ struct ChatMachine: Sendable {
         /// Send a message, and pass the result to the machine. Only one message is in flight at a time, so that
         /// messages arrive in the order in which they were written.
         case send(ChatDraft)
-        /// Move the member's mark, and pass the result to the machine. Only one such call is in flight at a time.
+        /// Move the member's mark, which states how far the member has received and read, and pass the result to the
+        /// machine. Only one such call is in flight at a time.
         case mark(ChatMark)
     }
 
@@ -69,7 +70,7 @@ struct ChatMachine: Sendable {
     /// The reason why the server refuses the conversation or its pages; `nil` if it refuses neither.
     var refusal: String? { exclusion ?? pageRefusal }
 
-    /// Whether the server refuses the conversation, a page or the mark. It may allow them after a sign-in.
+    /// Whether the server refuses the conversation, a page or the member's mark. It may allow them after a sign-in.
     var hasRefusal: Bool { isRefused || marks.refusal != nil }
 
     /// The time at which ``tick(at:)`` has to be called; `nil` if nothing is scheduled.

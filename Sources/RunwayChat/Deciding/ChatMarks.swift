@@ -1,14 +1,14 @@
 import Runway
 import RunwayFormats
 
-/// The marks of the members of a conversation, and the schedule of the calls that move this member's mark. A pure state
-/// machine: callers pass the time.
+/// The marks of the members of a conversation, which state how far each has received and read, and the schedule of the
+/// calls that move this member's mark. A pure state machine: callers pass the time.
 struct ChatMarks: Sendable {
     private let member: String
     private let options: ChatOptions
     private(set) var all: [MemberName: ChatMark] = [:]
     private(set) var readNumber: Int64 = 0
-    /// The reason why the server refuses the member's mark; `nil` if it does not. While it is set, no mark is sent
+    /// The reason why the server refuses the member's mark; `nil` if it does not. While it is set, the mark is not sent
     /// until the next connection.
     private(set) var refusal: String?
     private var isMoving = false
@@ -16,7 +16,8 @@ struct ChatMarks: Sendable {
 
     init(of member: String, _ options: ChatOptions) { (self.member, self.options) = (member, options) }
 
-    /// Merges a mark from the server. A mark never moves back.
+    /// Merges a member's mark from the server, which states how far the member has received and read. A mark never
+    /// moves back.
     mutating func merge(_ mark: ChatMark) {
         let name = MemberName(mark.member)
         let old = all[name]
@@ -28,7 +29,7 @@ struct ChatMarks: Sendable {
         if name == MemberName(member) { readNumber = max(readNumber, mark.read) }
     }
 
-    /// Discards all marks, since the server's message numbering is new.
+    /// Discards the marks of all members, since the server's message numbering is new.
     mutating func restart() { (all, readNumber) = ([:], 0) }
 
     mutating func read(upTo number: Int64) { readNumber = max(readNumber, number) }
@@ -42,7 +43,7 @@ struct ChatMarks: Sendable {
 // The functions that decide when the client sends its own member's mark. `last` is the number up to which every message
 // has arrived; `nil` before the first page.
 extension ChatMarks {
-    /// Returns the mark to send; `nil` if the server has it already, or refuses it.
+    /// Returns this member's mark if it has to be sent; `nil` if the server has it already, or refuses it.
     private func wanted(_ last: Int64?) -> ChatMark? {
         guard let last, refusal == nil else { return nil }
         let known = all[MemberName(member)] ?? ChatMark(member: member, delivered: 0, read: 0)
@@ -51,22 +52,23 @@ extension ChatMarks {
             member: member, delivered: max(last, known.delivered), read: max(readNumber, known.read))
     }
 
-    /// Returns the time at which the mark can be sent; `nil` if there is nothing to send, or a call is in flight.
+    /// Returns the time at which this member's mark can be sent; `nil` if there is nothing to send, or a call is in
+    /// flight.
     func deadline(_ last: Int64?) -> Duration? { !isMoving && wanted(last) != nil ? pause.end : nil }
 
-    /// Returns the mark to send now; `nil` if there is nothing to send yet.
+    /// Returns this member's mark if it has to be sent now; `nil` if there is nothing to send yet.
     mutating func next(_ last: Int64?, at now: Duration) -> ChatMark? {
         guard !isMoving, now >= pause.end, let mark = wanted(last) else { return nil }
         isMoving = true
         return mark
     }
 
-    /// Allows a refused mark again, since the stream has a new connection.
+    /// Allows the client to send a refused mark again, since the stream has a new connection.
     mutating func connected() { refusal = nil }
 
     mutating func stop() { (isMoving, pause) = (false, .ofChat) }
 
-    /// Records that the server has moved the mark.
+    /// Records that the server has moved this member's mark.
     ///
     /// - Returns: `false` if no call was in flight.
     mutating func moved(
@@ -85,7 +87,7 @@ extension ChatMarks {
         return true
     }
 
-    /// Records that a call to move the mark failed.
+    /// Records that a call to move this member's mark failed.
     ///
     /// - Returns: `false` if no call was in flight.
     mutating func moveFailed(

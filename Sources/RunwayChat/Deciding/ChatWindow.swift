@@ -11,7 +11,8 @@ struct ChatWindow: Sendable {
     private(set) var first: Int64 = 1
     /// The number up to which every message has arrived; `nil` before the first page.
     private(set) var last: Int64?
-    /// Whether a page has to be fetched, since the stream may have skipped messages or moved marks.
+    /// Whether a page of messages has to be fetched, since the stream may have skipped messages or changes of the
+    /// members' marks.
     var needsPage = false
     /// The number of the first message that the server still has.
     private var serverFirst: Int64 = 1

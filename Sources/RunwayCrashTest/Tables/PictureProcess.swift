@@ -89,7 +89,7 @@ struct PictureProcess: AsyncParsableCommand {
         try await store.write { _ = try $0.delete(Pictures.self, where: Pictures.id == id) }
     }
 
-    /// Lets a second row name a file that another row names already.
+    /// Stores a second row that refers to the same file as another row.
     private func share(
         with id: Int, of files: PictureFiles, in store: RecordStore, _ begun: AppendedFile, _ done: AppendedFile
     ) async throws {

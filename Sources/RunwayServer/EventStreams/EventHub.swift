@@ -219,7 +219,8 @@ extension EventHub {
         if starts { Task { await tick() } }
     }
 
-    /// Makes a connection live if it has received all earlier events. Returns whether it is live.
+    /// Marks a connection as live if it has received all earlier events, so that it receives new events at once.
+    /// Returns whether it is live.
     func goLive(_ connection: EventConnection) -> Bool {
         let (isLive, starts) = state.withLock { state in
             guard connection.offset >= state.range.last else { return (false, false) }

@@ -149,7 +149,7 @@ public struct EventStreamRoute<Context: RequestContext>: Sendable {
             return changed(at: offset)
         }
         defer { hub.topicsDidChange(connection) }
-        // The permission may have been narrowed since the connection was opened.
+        // The permission may end earlier than it did when the connection was opened.
         if let lifetime = permission.lifetime { connection.endBy(hub.clock.now + lifetime) }
         let maximumCount = hub.options.maximumTopicsPerConnection
         if let allowed = permission.topics {

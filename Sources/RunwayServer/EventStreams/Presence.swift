@@ -106,8 +106,8 @@ struct Presence: Sendable {
         for topic in topics { leave(topic, connection, member, at: now) }
     }
 
-    /// Makes the joins of all present members pending again. Called for a new lease in a ``SharedEventLog``, under
-    /// which no member is recorded yet.
+    /// Enqueues the joins of all present members again. Called for a new lease in a ``SharedEventLog``, under which no
+    /// member is recorded yet.
     mutating func rejoin() {
         joining = PresenceQueue()
         for (topic, members) in topics {

@@ -132,8 +132,8 @@ public final class SQLiteNonceStore: NonceStore {
 
     /// Removes expired nonces, and records the latest expiry time among them.
     ///
-    /// The clock's time is not recorded: if the clock was far ahead for a moment, all later signatures would be
-    /// refused.
+    /// The clock's time is not recorded. If it were, and the clock was far ahead for a moment, all later signatures
+    /// would be refused.
     private static func removeExpired(at now: Int64, in database: Database) throws {
         let last = try Int64.fetchOne(
             database.cachedStatement(

@@ -109,8 +109,8 @@ private struct NonceTable {
     private var sets: [Int64: Expiring] = [:]
     /// The number of nonces per key, by the digest of the key identifier.
     private var countsByKey: [UInt64: Int] = [:]
-    /// The latest expiry time of a removed nonce. The clock's time is not used: if the clock was ahead for a moment,
-    /// all signatures up to the wrong time would be refused.
+    /// The latest expiry time of a removed nonce. The clock's time is not used. If it were, and the clock was ahead for
+    /// a moment, all signatures up to the wrong time would be refused.
     private var lastRemovedExpiry = UnixTime(seconds: .min)
     private(set) var count = 0
 

@@ -134,7 +134,7 @@ final class RecordBuffer: Sendable {
         await pass.wait(onCancel: ())
     }
 
-    /// Makes the writer try again.
+    /// Makes the writer try again to write the records.
     func wake() { signal.yield() }
 
     /// Runs one pass of the writer, and resumes the tasks that wait for it.

@@ -122,7 +122,7 @@ extension Journal {
         }
     }
 
-    /// Makes entries that are set aside wait again. Their age starts at zero.
+    /// Changes entries that are set aside to waiting entries, so that they are sent again. Their age starts at zero.
     func retry(_ ids: Set<UUID>, at time: JournalTime) throws(StorageError) {
         try write { database in
             let moment = try advance(database, to: time)
@@ -130,8 +130,9 @@ extension Journal {
         }
     }
 
-    /// Makes the set-aside entries that meet a condition wait again, as if they had been stored at `moment`. Set-aside
-    /// entries may be older than the maximum age, which applies only to waiting entries. Damaged entries are removed.
+    /// Changes the set-aside entries that meet a condition to waiting entries, as if they had been stored at `moment`.
+    /// Set-aside entries may be older than the maximum age, which applies only to waiting entries. Damaged entries are
+    /// removed.
     ///
     /// - Returns: The number of entries that wait again.
     @discardableResult

@@ -15,7 +15,8 @@ extension Journal {
         try change(state: .waiting, of: scope) { $0.isSealed ? .sealed : nil }
     }
 
-    /// Makes the sealed entries that can be decrypted now wait again. Entries whose key can't be read stay sealed.
+    /// Changes sealed entries, which could not be decrypted, to waiting entries if they can be decrypted now. Entries
+    /// whose key can't be read stay sealed.
     func unseal() throws(StorageError) {
         guard try counts().sealed > 0 else { return }
         try change(state: .sealed, of: nil) { $0.isSealed ? nil : .waiting }

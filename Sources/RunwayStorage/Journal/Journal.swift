@@ -173,7 +173,8 @@ final class Journal: Sendable {
         }
     }
 
-    /// Returns the current moment (``JournalTime/moment(after:at:)``), and stores it with the clocks.
+    /// Returns the current time of the journal (``JournalTime/moment(after:at:)``), and stores it together with the
+    /// system's clocks.
     func advance(_ database: Database, to time: JournalTime) throws -> Int64 {
         let (moment, stored) = try moments(database, time)
         // If nothing changed, nothing is written, so an owner that only reads ages causes no writes.
@@ -196,7 +197,8 @@ final class Journal: Sendable {
         }
     }
 
-    /// Returns the current moment (``JournalTime/moment(after:at:)``), and the row with the last stored moment.
+    /// Returns the current time of the journal (``JournalTime/moment(after:at:)``), and the row with the last stored
+    /// one.
     private func moments(_ database: Database, _ time: JournalTime) throws -> (now: Int64, stored: JournalClock) {
         guard let stored = try JournalClock.read(database) else {
             throw StorageError(.corrupted, "\(url.lastPathComponent) has no row of its own.")
@@ -218,7 +220,8 @@ extension Journal {
     ) throws(StorageError) -> JournalBatch? {
         precondition(maximumCount > 0, "a batch holds at least one entry")
         return try write { database in
-            // Every round removes damaged entries or is the last. The limit ends the loop if an index is damaged.
+            // Every iteration removes damaged entries, or is the last one. The limit ends the loop if an index is
+            // damaged.
             for _ in 0..<max(1000, limits.maximumCount) {
                 let claimed = try sound(database, scope, state: .claimed)
                 if !claimed.isEmpty {
@@ -233,7 +236,7 @@ extension Journal {
                 waiting.removeLast(max(0, waiting.count - maximumCount))
                 guard let first = waiting.first else {
                     if !found.isEmpty { return nil }
-                    // The damaged entries that this round read are removed now.
+                    // The damaged entries that this iteration has read are removed now.
                     let hasMore = try Bool.fetchOne(
                         database, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE state = 0 AND scope = ?)",
                         arguments: [scope])

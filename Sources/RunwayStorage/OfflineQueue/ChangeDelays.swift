@@ -6,7 +6,7 @@ struct ChangeDelays: SendPolicy {
     private struct Delay: Sendable {
         let scope: String
         let limit: Duration
-        /// The end of the delay; `nil` while the changes of the scope could not be sent in any case.
+        /// The end of the delay; `nil` while the changes of the account could not be sent in any case.
         var end: Duration?
     }
 

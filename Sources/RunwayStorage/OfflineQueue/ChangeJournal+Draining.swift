@@ -90,8 +90,8 @@ extension ChangeJournal {
         }
     }
 
-    /// Makes a claimed change wait at its position, so that another change can be claimed. The server may have received
-    /// the claimed change.
+    /// Ends the claim of a change, so that another change can be claimed. The change then waits at its position. The
+    /// server may have received it.
     ///
     /// - Parameter forgetsLosses: Whether the count of attempts without a response is reset.
     func postpone(_ change: StoredChange, forgetsLosses: Bool) async throws(StorageError) {

@@ -50,7 +50,7 @@ extension ChangeJournal {
         }
     }
 
-    /// Makes changes that could not be decrypted before wait to be sent again, if they can be decrypted now.
+    /// Puts the changes that can be decrypted now, but could not be decrypted before, back into the queue.
     func reviewSealed() async throws(StorageError) {
         let isDue = state.withLock { $0.waiting == nil || $0.isKeyMissing || $0.queueState.sealedCount > 0 }
         if isDue { try await run(changes: true) { journal throws(StorageError) in try self.review(journal) } }

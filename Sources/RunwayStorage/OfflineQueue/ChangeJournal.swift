@@ -57,8 +57,8 @@ final class ChangeJournal: Sendable {
         }
     }
 
-    /// Returns whether a new change has to wait: other changes of its scope wait, or a set-aside change has a common
-    /// subject.
+    /// Returns whether a new change has to wait, since other changes of its account wait, or a set-aside change has a
+    /// common subject.
     func hasToWait(_ scope: String, _ subjects: Set<String>) async throws(StorageError) -> Bool {
         let (waiting, setAsideCount) = state.withLock { state in
             (state.waiting, state.queueState.undecidedCount + state.queueState.heldCount)
@@ -265,9 +265,9 @@ extension ChangeJournal {
         }
     }
 
-    /// Makes refused changes, expired changes and changes without a response wait again. A change that is bound to its
-    /// key retains its key and age. Any other change gets a new key, since the server may have stored a refusal for its
-    /// old key.
+    /// Puts refused changes, expired changes and changes without a response back into the queue, to be sent again. A
+    /// change that is bound to its key retains its key and age. Any other change gets a new key, since the server may
+    /// have stored a refusal for its old key.
     ///
     /// - Throws: ``StorageError/Kind/rejected`` if the server may have lost the key of one of the changes. Then nothing
     ///   is changed.

@@ -43,7 +43,8 @@ struct StreamMachine: Sendable {
         let heartbeat: Duration?
         /// The time at which the link has to be replaced; `nil` if there is no such time.
         let endTime: Duration?
-        /// The time at which a link without a reported continuity is dropped; `nil` once the server has reported it.
+        /// The time at which a link is dropped if the server has not reported by then how the link continues the
+        /// previous one; `nil` once the server has reported it.
         var openingDeadline: Duration?
         var probe: Probe?
     }

@@ -34,7 +34,8 @@ package final class AwaitedValue<Value: Comparable & Sendable>: Sendable {
     /// The lowest mark of the waiting tasks; `nil` if no task waits.
     var lowestMark: Value? { state.withLock { state in state.waiters.values.lazy.map(\.mark).min() } }
 
-    /// Changes the value. Resumes the waiters whose mark is reached, the lowest mark first, then in order of arrival.
+    /// Changes the value. Resumes the waiters whose awaited value (mark) is reached: the lowest one first, then in
+    /// order of arrival.
     package func update(_ change: (inout Value) -> Void) {
         let reached = state.withLock { state in
             change(&state.value)

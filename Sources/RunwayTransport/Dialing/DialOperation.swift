@@ -29,7 +29,7 @@ final class DialOperation {
     private var race: DialRace
     /// The attempts that have not ended. After the race, attempts continue only to be measured.
     private var attempts: [IPAddress: DialAttempt] = [:]
-    /// The original results of the lookup, since they may contain an interface scope.
+    /// The results of the lookup as the system returned them, since they may contain an interface scope.
     private var lookedUp: [IPAddress: SocketAddress] = [:]
     private var lookupTime: Duration?
     /// The dialled addresses. The race limits their number.
