@@ -306,8 +306,7 @@ extension ChatClient {
         guard startCount == start, reading != nil, let events else { return }
         // The client reports that the stream has ended only when the client can be started again.
         if events.state != .ended { state = events.state }
-        // The topics that the server refuses now. If the server allows one of them later, the next connection includes
-        // it.
+        // The next connection includes a refused topic if the server allows the topic by then.
         let refused = events.refusedTopics
         for one in ready where refused.contains(Self.topic(of: one.id)) { one.setExclusion(ChatMachine.exclusion) }
         // `state` may be reported late. Only the event sequence has the current state.

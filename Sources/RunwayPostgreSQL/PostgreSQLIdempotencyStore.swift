@@ -14,8 +14,8 @@
     /// loss, unless the server's `fsync` is off.
     ///
     /// A claim that was never completed is removed a day after its lease. If the clock was set back since the claim,
-    /// the claim is removed when its principal has no other room. The size of the database is the only limit for all
-    /// principals together.
+    /// the claim is removed when no other space is left for its principal. The size of the database is the only limit
+    /// for all principals together.
     public final class PostgreSQLIdempotencyStore: IdempotencyStore {
         /// The time after which a record of a request that was never completed is removed, in milliseconds. It begins
         /// at the end of the request's lease.

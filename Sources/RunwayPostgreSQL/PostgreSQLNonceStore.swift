@@ -13,9 +13,9 @@
     /// inserting a row, so that only one of several servers accepts a signature. Nonces survive a power loss, unless
     /// the server's `fsync` is off.
     ///
-    /// After a restart the store accepts requests at once. Only with a new table it refuses signatures that may have
-    /// been made before `startedAt`. A database that was restored from a backup lacks later nonces: delete the rows of
-    /// the tenant in both tables and restart the servers, so that the store begins without nonces.
+    /// After a restart the store accepts requests at once. Only if its table is new does it refuse signatures that may
+    /// have been made before `startedAt`. A database that was restored from a backup lacks later nonces: delete the
+    /// rows of the tenant in both tables and restart the servers, so that the store begins without nonces.
     ///
     /// Nonces are removed when they have expired by the clock of a server. From then on, signatures that expire no
     /// later are refused. The size of the database is the only limit for all keys together.

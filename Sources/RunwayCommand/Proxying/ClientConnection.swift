@@ -105,7 +105,7 @@ final class ClientConnection: ChannelDuplexHandler {
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         if ignoresInput { return }
         if let last = exchanges.last, !last.isReceived {
-            // The reader of the body receives the error, and sends the response.
+            // The reader of the request body receives this error, and sends the response to the client.
             ignoresInput = true
             exchanges[exchanges.index(before: exchanges.endIndex)].staysOpen = false
             context.fireErrorCaught(error)
@@ -121,7 +121,7 @@ final class ClientConnection: ChannelDuplexHandler {
         if isClosing { return }
         let owesBody = exchanges.last?.isReceived == false && isReading
         if owesBody, !ignoresInput, context.channel.isWritable {
-            // The reader of the body receives the error, and sends the response.
+            // The reader of the request body receives this error, and sends the response to the client.
             ignoresInput = true
             exchanges[exchanges.index(before: exchanges.endIndex)].staysOpen = false
             context.fireErrorCaught(ClientSilence())

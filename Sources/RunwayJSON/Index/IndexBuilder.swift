@@ -26,7 +26,8 @@ struct IndexBuilder {
     init(places: PlaceReader, byteCount: Int, limits: JSONLimits) {
         self.places = places
         self.limits = limits
-        // One word for four bytes is enough for most documents, and memory that is never written costs nothing.
+        // One index word for four bytes of the document is enough for most documents, and memory that is never written
+        // costs nothing.
         words = GrowingMemory(capacity: max(byteCount / 4, 32))
     }
 

@@ -26,7 +26,8 @@ struct NameEntry {
     @inline(__always)
     static func length(of count: Int) -> UInt32 { UInt32(truncatingIfNeeded: min(count, Int(long))) }
 
-    /// Returns the name as a string entry. For a long or escaped name, this searches for the closing quotation mark.
+    /// Returns the name as the index entry of a string. For a long or escaped name, this searches for the closing
+    /// quotation mark.
     func string(in bytes: [UInt8]) -> IndexEntry {
         if length < Self.long { return IndexEntry(tag: .string, offset: offset, extent: Int(length)) }
         var end = offset

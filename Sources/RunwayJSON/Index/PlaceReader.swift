@@ -59,15 +59,16 @@ struct PlaceReader {
 
     @inline(__always) var count: Int { found.count }
 
-    /// Returns the position that is `distance` after the next one.
+    /// Returns the scanned position that is `distance` positions after the next unread one.
     @inline(__always)
     func place(_ ahead: Int = 0) -> UInt32 { found.places[next &+ ahead] }
 
-    /// Returns the byte at the position that is `distance` after the next one; 0 after the last.
+    /// Returns the byte at the scanned position that is `distance` positions after the next unread one; 0 after the
+    /// last.
     @inline(__always)
     func kind(_ ahead: Int = 0) -> UInt8 { found.kinds[next &+ ahead] }
 
-    /// The bytes at the next eight positions, the first one in the lowest byte.
+    /// The bytes at the next eight unread positions, the first one in the lowest byte.
     @inline(__always)
     var eightKinds: UInt64 { found.kinds.eight(at: next) }
 

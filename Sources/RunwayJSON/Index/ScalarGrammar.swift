@@ -1,10 +1,10 @@
 /// The grammar of literals, numbers and escapes (RFC 8259 §3, §6, §7).
 enum ScalarGrammar {
-    /// Returns the entry of the literal or number at a position, or `nil` if neither is valid there.
+    /// Returns the index entry of the literal or number at a position, or `nil` if neither is valid there.
     ///
     /// - Parameters:
     ///   - kind: The byte at the position.
-    ///   - following: The next position, at which another token begins.
+    ///   - following: The next scanned position, at which another token begins.
     @inline(__always)
     static func scalar(
         _ bytes: BorrowedBytes, kind: UInt8, at place: Int, before following: UInt32

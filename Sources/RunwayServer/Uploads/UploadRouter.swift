@@ -22,7 +22,7 @@ import RunwayFormats
 /// method and the path of the first request, and the whole content as its body. All other requests pass unchanged.
 ///
 /// Only some header fields of the first request are stored in the folder and passed on: the fields that describe the
-/// content, such as `Content-Type` and `Content-Disposition`; conditions, `Accept` and its kin, `Prefer`,
+/// content, such as `Content-Type` and `Content-Disposition`; conditions, `Accept` and related fields, `Prefer`,
 /// `Idempotency-Key`, `User-Agent` and `Date`; and the fields that `storing` adds.
 ///
 /// All other fields come from the last request and are never stored, whatever field an app authenticates by. The

@@ -16,7 +16,7 @@ public import RunwayServer
 /// share of the space that the others leave, its claims are refused, too.
 ///
 /// Later claims remove records only after they have expired. They also remove claims that were never completed: a day
-/// after the lease, or, when there is no other room, claims from before the clock was set back.
+/// after the lease, or, when no other space is left, claims from before the clock was set back.
 ///
 /// Rows have checksums. If a row is damaged, its request is not executed again: the response is 409 (`notStored`). A
 /// row is found by its principal and key. If these are damaged, the row is not found, and the request is executed

@@ -12,9 +12,9 @@ public import RunwaySignatures
 /// ```
 ///
 /// A claim is on the drive before the request reaches its handler; simultaneous claims share a transaction. Unlike a
-/// `NonceMemory`, the store accepts requests right after a restart. Only with a new file it refuses signatures that may
-/// have been made before: those whose `created` is before `startedAt` plus the tolerance for the signer's clock. A file
-/// that was restored from a backup lacks later nonces: remove it, so that the store creates a new file.
+/// `NonceMemory`, the store accepts requests right after a restart. Only if its file is new does it refuse signatures
+/// that may have been made before: those whose `created` is before `startedAt` plus the tolerance for the signer's
+/// clock. A file that was restored from a backup lacks later nonces: remove it, so that the store creates a new file.
 ///
 /// Several processes cannot share the file. A nonce is removed only after it has expired; a full store refuses every
 /// claim.

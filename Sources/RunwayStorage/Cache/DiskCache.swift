@@ -83,9 +83,9 @@ public final class DiskCache: CacheTier {
     ///     decrypted is not found, and stays on disk. A cache with encryption does not find responses that were stored
     ///     without it, and a cache without encryption does not find encrypted responses.
     ///   - report: Receives the problems of the folder and the cache's reactions, on a thread of the cache; a problem
-    ///     does not make a call fail. ``StorageError/Kind/corrupted`` and ``StorageError/Kind/keyUnavailable`` mean that
-    ///     responses are not found, ``StorageError/Kind/unavailable`` that the cache can't be used until the problem is
-    ///     over. The default ignores them.
+    ///     does not make a call fail. ``StorageError/Kind/corrupted`` and ``StorageError/Kind/keyUnavailable`` mean
+    ///     that responses are not found, ``StorageError/Kind/unavailable`` that the cache can't be used until the
+    ///     problem is over. The default ignores them.
     public init(
         in folder: URL, limits: DiskCacheLimits = DiskCacheLimits(), sealing: (any PayloadSealing)? = nil,
         report: @escaping @Sendable (StorageError) -> Void = { _ in }

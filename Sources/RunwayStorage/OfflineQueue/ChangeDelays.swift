@@ -43,8 +43,8 @@ struct ChangeDelays: SendPolicy {
     /// to this account of this service.
     func server(of scope: String) -> String { scope }
 
-    /// Returns the end of the delays of a scope. A delay that began while nobody was signed in now belongs to the
-    /// account of this scope.
+    /// Returns the end of the delays of a scope (an account of a service). A delay that began while nobody was signed
+    /// in now belongs to the account of this scope.
     mutating func start(of scope: String, from earliest: Duration, isSuspected: Bool, at now: Duration) -> Duration? {
         if earliest > now || isFlushing || delays.isEmpty { return earliest }
         let former = ChangeScope(scope)?.ofNobody.text

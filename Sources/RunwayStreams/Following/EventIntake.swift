@@ -10,7 +10,7 @@ struct EventIntake: Sendable {
     enum Output: Sendable, Equatable {
         /// Deliver the event. When the app has processed it, a reconnection continues at `id`.
         case event(ServerSentEvent, id: String)
-        /// Report to the app how this connection continues the last one.
+        /// Report to the app how this connection continues the previous one.
         case continuity(StreamContinuity, id: String)
         /// Report that all missed events were delivered, so that later events are new.
         case caughtUp(id: String)
@@ -34,9 +34,9 @@ struct EventIntake: Sendable {
 
     private var isFirst = true
     private var isRunway = false
-    /// Whether the server has not reported yet how the connection continues the last one.
+    /// Whether the server still has to report how the connection continues the previous one.
     private var awaitsOpening = false
-    /// Whether the server has not reported yet that it has sent all missed events.
+    /// Whether the server still has to report that it has sent all missed events.
     private var awaitsLive = false
     private var asked = ""
     private var place: EventID?

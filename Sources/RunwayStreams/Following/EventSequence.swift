@@ -18,7 +18,7 @@ import Synchronization
 /// stream reconnects by itself; every connection begins with ``StreamElement/continuity(_:)``. A slow reader slows the
 /// server down, see ``StreamOptions/maximumBufferedByteCount``.
 ///
-/// An event counts as processed when the next one is requested. Only then the cursor is stored. A sequence can be read
+/// An event counts as processed when the next one is requested. Only then is the cursor stored. A sequence can be read
 /// only once: a second iteration ends at once.
 public struct EventSequence: AsyncSequence, Sendable {
     /// The elements of the sequence.

@@ -16,9 +16,9 @@ public import Runway
 /// }
 /// ```
 ///
-/// The delegate receives one event after the other. Only after the delegate has returned, the cursor is stored and the
-/// next event is delivered. When a stream is released, its link is closed. The stream is `Observable`, so that a
-/// SwiftUI view can show its state.
+/// The delegate receives one event after the other. The cursor is stored, and the next event is delivered, only after
+/// the delegate has returned. When a stream is released, its connection is closed. The stream is `Observable`, so that
+/// a SwiftUI view can show its state.
 ///
 /// For code whose next step depends on the events, use the sequence of
 /// ``Runway/NetworkLayer/events(of:options:cursors:key:randomness:)`` instead.

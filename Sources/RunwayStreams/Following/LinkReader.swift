@@ -3,7 +3,8 @@ import Runway
 import RunwayFormats
 import Synchronization
 
-/// Opens one link, which is one response of the server, reads it, and passes its events to the stream's reader.
+/// Opens one connection of a stream (a link), which is one response of the server, reads it, and passes its events to
+/// the stream's reader.
 struct LinkReader: Sendable {
     let number: Int
     let source: any LinkSource
@@ -11,24 +12,24 @@ struct LinkReader: Sendable {
     let clock: LayerClock
     let limits: EventLimits
     let monitor: LinkMonitor
-    /// The topics of the stream. A change of the topics may end the link.
+    /// The topics of the stream. A change of the topics may end the connection.
     let topics: StreamTopics
-    /// The topics that the link requests; `nil` lets the server choose.
+    /// The topics that the connection requests; `nil` lets the server choose.
     let asked: Set<String>?
     let opened: @Sendable (LinkFacts) -> Void
-    /// Called when the server has reported how the link continues the previous link.
+    /// Called when the server has reported how the connection continues the previous one.
     let continued: @Sendable () -> Void
     /// Called when bytes have arrived after a probe, which asks the server for a heartbeat.
     let probeConfirmed: @Sendable () -> Void
 
-    /// Reads the link, and returns how it ended. The result is meaningless if the task was cancelled.
+    /// Reads the connection, and returns how it ended. The result is meaningless if the task was cancelled.
     func follow(_ intake: inout EventIntake, heartbeat: Duration) async -> LinkFailure {
         let session = source.account.makeSessionFlight()
         let response: StreamedResponse
         do throws(NetworkError) {
             response = try await source.open(after: intake.lastEventID, topics: asked, heartbeat: heartbeat)
         } catch {
-            // If the account has not signed out, the call ended because the background time was over.
+            // If the account has not signed out, the system ended the call at the end of the background time.
             let isSignedOut = session.isSignedOut || !source.account.isPresent
             return error.kind == .cancelled && !isSignedOut ? .suspended : LinkFailure(error)
         }
@@ -75,7 +76,8 @@ struct LinkReader: Sendable {
                 let isProof = monitor.noteBytes(at: clock.now)
                 counts.bytes += part.count
                 parser.add(part)
-                // Items that were read and counted have to reach the buffer, since the next link starts after them.
+                // Items that were read and counted have to reach the buffer, since the next connection starts after
+                // them.
                 while !Task.isCancelled, topics.end(of: number) == nil, let item = try parser.next() {
                     await pass(intake.read(item), of: intake.stream, &counts)
                 }
@@ -91,7 +93,8 @@ struct LinkReader: Sendable {
             if error.kind == .cancelled {
                 return (response.flight.isSignedOut ? .final(error) : .suspended, .failed(error.detail))
             }
-            // The next link would receive the same undecodable bytes, unless some events of this link were readable.
+            // The next connection would receive the same undecodable bytes, unless some events of this connection were
+            // readable.
             if error.isUndecodable, counts.events == 0 { return (.final(error), .failed(error.detail)) }
             monitor.noteCut()
             return (.transient(retryAfter: error.retryAfter), .failed(error.detail))
@@ -142,7 +145,7 @@ struct LinkReader: Sendable {
     }
 }
 
-/// The times at which bytes arrived on one link. The link's reader writes them, and the timer reads them.
+/// The times at which bytes arrived on one connection. The connection's reader writes them, and the timer reads them.
 final class LinkMonitor: Sendable {
     private struct State {
         var activity = StreamMachine.Activity(last: .zero)
@@ -154,7 +157,7 @@ final class LinkMonitor: Sendable {
         var probeTime: Duration?
     }
 
-    /// Guards the times, the reconnection time that the server asked for, and the reason why the link is closed.
+    /// Guards the times, the reconnection time that the server asked for, and the reason why the connection is closed.
     private let state = Mutex(State())
 
     func begin(at now: Duration) { state.withLock { $0.activity = StreamMachine.Activity(last: now) } }
@@ -196,13 +199,13 @@ final class LinkMonitor: Sendable {
     /// Returns the reconnection time that the server has asked for since the last call; `nil` if it has not.
     func takeRetry() -> Duration? { state.withLock { $0.retry.take() } }
 
-    /// Records that the link broke before the end of the response.
+    /// Records that the connection broke before the end of the response.
     func noteCut() { state.withLock { $0.isCut = true } }
 
-    /// If the link broke, returns the times at which bytes arrived; otherwise returns `nil`.
+    /// If the connection broke, returns the times at which bytes arrived; otherwise returns `nil`.
     func takeIfCut() -> StreamMachine.Activity? { state.withLock { $0.isCut ? $0.activity : nil } }
 
-    /// The reason why the client closes the link.
+    /// The reason why the client closes the connection.
     var end: LinkEnd {
         get { state.withLock { $0.end } }
         set { state.withLock { $0.end = newValue } }
@@ -210,7 +213,7 @@ final class LinkMonitor: Sendable {
 }
 
 extension LinkFacts {
-    /// Reads the properties of a link from the header fields of its response.
+    /// Reads the properties of a connection from the header fields of its response.
     init(_ fields: HTTPFields) {
         func seconds(_ name: HTTPField.Name) -> Duration? {
             fields[name].flatMap { Int32($0) }.flatMap { $0 > 0 ? .seconds($0) : nil }
@@ -263,7 +266,7 @@ extension HTTPResponse {
 }
 
 extension LinkFailure {
-    /// Decides from the error of a call that opened a link whether to try again.
+    /// Decides from the error of a call that opened a connection whether to try again.
     init(_ error: NetworkError) {
         switch error.outlook.obstacle {
         case .unreadable where error.rawData?.response.isPage == true: self = .untrusted

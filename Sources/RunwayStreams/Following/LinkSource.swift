@@ -2,18 +2,18 @@ import Runway
 import RunwayFormats
 import RunwayJSON
 
-/// Opens the links of a stream, which are its connections, and changes the topics of an open link.
+/// Opens the connections of a stream (links), and changes the topics of an open connection.
 protocol LinkSource: Sendable {
     /// The endpoint that appears in records and that reformers receive.
     var endpoint: any Endpoint { get }
     var account: StreamAccount { get }
-    /// Sends the request of a link, and returns the head and body of the response.
+    /// Sends the request of a connection, and returns the head and body of the response.
     func open(
         after lastEventID: String, topics: Set<String>?, heartbeat: Duration
     ) async throws(NetworkError) -> StreamedResponse
-    /// Changes the topics of an open link. If there is no topic to change, asks for a heartbeat.
+    /// Changes the topics of an open connection. If there is no topic to change, asks for a heartbeat.
     ///
-    /// - Returns: The topics that the server refuses on the link, if the response names them.
+    /// - Returns: The topics that the server refuses on the connection, if the response names them.
     func change(
         _ connection: String, adding: Set<String>, removing: Set<String>
     ) async throws(NetworkError) -> Set<String>

@@ -1,7 +1,7 @@
 import Runway
 import Synchronization
 
-/// Passes the elements of a link to the only reader of a stream, and limits the bytes that are waiting.
+/// Passes the elements of a connection to the only reader of a stream, and limits the bytes that are waiting.
 final class StreamBuffer: Sendable {
     /// An element for the reader, and the position of the stream after it.
     struct Entry: Sendable {

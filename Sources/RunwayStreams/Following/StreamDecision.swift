@@ -8,7 +8,7 @@ struct StreamCounts: Sendable, Equatable {
     var continuity: StreamContinuity?
 }
 
-/// A decision about a link, for the record of its call.
+/// A decision about a connection, for the record of its call.
 enum StreamDecision: StageDecision {
     case opened(resumedFrom: String)
     /// The response is not a stream, for the associated reason.

@@ -2,7 +2,7 @@ import HTTPTypes
 import Runway
 import Synchronization
 
-/// Performs the decisions of a stream's state machine: opens and closes links, and wakes at its deadlines.
+/// Performs the decisions of a stream's state machine: opens and closes connections, and wakes at its deadlines.
 ///
 /// All inputs pass through one queue, and one task processes them in order.
 package final class StreamDriver: Sendable {
@@ -11,7 +11,7 @@ package final class StreamDriver: Sendable {
         case network(NetworkStatus)
         case opened(LinkFacts, link: Int)
         case continued(link: Int)
-        /// Bytes have arrived on the link after the server was asked for a heartbeat (a probe).
+        /// Bytes have arrived on the connection after the server was asked for a heartbeat (a probe).
         case probeConfirmed(link: Int)
         case ended(LinkFailure, link: Int)
         case forgotten(link: Int)
@@ -21,9 +21,9 @@ package final class StreamDriver: Sendable {
 
     private struct State {
         var stream = StreamState.idle
-        /// The number of the link that is open or being opened; otherwise `nil`.
+        /// The number of the connection that is open or being opened; otherwise `nil`.
         var link: Int?
-        /// The number of the last link (connection) of which the reader has taken all missed events.
+        /// The number of the last connection of which the reader has taken all missed events.
         var caughtUpLink: Int?
         var isSuspected = false
 
@@ -41,7 +41,7 @@ package final class StreamDriver: Sendable {
     /// Called when one of these has changed: the state of the stream, whether its connection may be dead, or the
     /// refused topics.
     private let onState: @Sendable (StreamState) -> Void
-    /// Guards the state that the app sees, and the number of the link.
+    /// Guards the state that the app sees, and the number of the connection.
     private let state = Mutex(State())
 
     init(
@@ -71,7 +71,7 @@ package final class StreamDriver: Sendable {
     /// events.
     package var isCertainlyCaughtUp: Bool { state.withLock { $0.isCaughtUp && !$0.isSuspected } }
 
-    /// Records that the reader has taken all missed events of a link.
+    /// Records that the reader has taken all missed events of a connection.
     func noteCaughtUp(_ link: Int) { state.withLock { $0.caughtUpLink = link } }
 
     func stop() { continuation.yield(.stop) }
@@ -82,7 +82,7 @@ package final class StreamDriver: Sendable {
     ///
     /// - Parameter cursor: The position at which the stream continues; `nil` requests the stream without a position.
     func run(after cursor: StreamCursor?) async {
-        // Requests that the app made earlier come first, so that a paused stream does not open a link.
+        // Requests that the app made earlier come first, so that a paused stream does not open a connection.
         continuation.yield(.start)
         if let cursor { topics.restore(cursor) }
         var run = Run(
@@ -116,10 +116,11 @@ package final class StreamDriver: Sendable {
     private struct Run {
         var machine: StreamMachine
         var track: NetworkTrack
-        /// The position of the stream. While a link is open, this is the position at which the link started.
+        /// The position of the stream. While a connection is open, this is the position at which the connection
+        /// started.
         var intake: EventIntake
         var linkCount = 0
-        /// The open link. Its task returns the position at the end of the link.
+        /// The open connection. Its task returns the position at the end of the connection.
         var link: (task: Task<EventIntake, Never>, monitor: LinkMonitor)?
         var timer: StreamTimer
     }
@@ -157,7 +158,7 @@ package final class StreamDriver: Sendable {
             guard link == run.linkCount, let monitor = run.link?.monitor else { return [] }
             return run.machine.tick(at: now, activity: monitor.take())
         case .ended(let failure, let link):
-            // If the link was closed by the client, its end was awaited already.
+            // If the connection was closed by the client, its end was awaited already.
             guard link == run.linkCount, run.link != nil else { return [] }
             let activity = run.link?.monitor.takeIfCut()
             await close(&run)
@@ -181,7 +182,7 @@ package final class StreamDriver: Sendable {
                     let refused = try await source.change(connection, adding: [], removing: [])
                     topics.probed(connection, refused: refused, since: count)
                 } catch {
-                    // The server no longer knows the connection. After other errors, the link may still work.
+                    // The server no longer knows the connection. After other errors, the connection may still work.
                     guard error.status == .notFound || error.status == .gone else { return }
                     continuation.yield(.forgotten(link: link))
                 }
@@ -214,8 +215,8 @@ package final class StreamDriver: Sendable {
         run.link = (task, monitor)
     }
 
-    /// Closes the link if there is one, and waits for its end, since the next link starts at the position that this
-    /// link reaches.
+    /// Closes the connection if there is one, and waits for its end, since the next connection starts at the position
+    /// that this connection reaches.
     private func close(_ run: inout Run) async {
         guard let link = run.link else { return }
         link.task.cancel()

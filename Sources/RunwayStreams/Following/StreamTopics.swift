@@ -48,7 +48,7 @@ final class StreamTopics: Sendable {
         case changeable(Connection)
         /// A link of another server is open. Its topics can't be changed.
         case fixed(link: Int, topics: Set<String>)
-        /// The link has ended because of its topics: its reader opens the next one.
+        /// The link has ended because of its topics, and its reader opens the next one.
         case ended(link: Int, LinkFailure)
 
         /// The open connection of a Runway server.

@@ -1,12 +1,13 @@
-/// Learns for each network how long a link may be silent before a proxy or router drops it. A pure state machine:
+/// Learns for each network how long a connection may be silent before a proxy or router drops it. A pure state machine:
 /// callers pass the time.
 ///
-/// It starts with the shortest interval. After links have survived three silences of the current interval, the next
-/// link tries a longer interval. If a link with this interval or a shorter one dies, the interval falls back to one
-/// step below the longest interval that worked, and stays there. After three failures in a row, learning starts again.
+/// It starts with the shortest interval. After connections have survived three silences of the current interval, the
+/// next connection tries a longer interval. If a connection with this interval or a shorter one dies, the interval
+/// falls back to one step below the longest interval that worked, and stays there. After three failures in a row,
+/// learning starts again.
 ///
-/// Links on one network often share a connection, and survive or fail together. Therefore, only one survival counts per
-/// interval, and only one failure per ``failureTime``.
+/// Streams on one network often share a connection to the server, and survive or fail together. Therefore, only one
+/// survival counts per interval, and only one failure per ``failureTime``.
 struct HeartbeatLearner: Sendable {
     struct Bounds: Sendable {
         let minimum: Duration
@@ -56,7 +57,8 @@ struct HeartbeatLearner: Sendable {
         return min(interval, limit ?? bounds.minimum, bounds.maximum)
     }
 
-    /// Records that a link survived a silence of about its interval. Only silences of the current interval count.
+    /// Records that a connection survived a silence of about its heartbeat interval. Only silences of the current
+    /// interval count.
     mutating func survived(_ interval: Duration, on network: String, at now: Duration, _ bounds: Bounds) {
         var record = record(of: network, bounds)
         guard interval == record.interval else { return }
@@ -71,7 +73,7 @@ struct HeartbeatLearner: Sendable {
         records[network] = record
     }
 
-    /// Records that a link died after a silence. Failures of intervals longer than the current one do not count.
+    /// Records that a connection died after a silence. Failures of intervals longer than the current one do not count.
     mutating func failed(_ interval: Duration, on network: String, at now: Duration, _ bounds: Bounds) {
         var record = record(of: network, bounds)
         guard interval <= record.interval else { return }

@@ -1,16 +1,16 @@
 import Runway
 
-/// Decides when a stream connects, checks whether its link is dead, drops it, and reconnects. Callers pass times and
-/// random numbers. A pure state machine, except for the shared memory of the layer's networks.
+/// Decides when a stream connects, checks whether its connection is dead, drops it, and reconnects. Callers pass times
+/// and random numbers. A pure state machine, except for the shared memory of the layer's networks.
 ///
 /// Event streams and WebSockets use it. The caller performs the returned actions, calls ``tick(at:activity:)`` at
-/// ``deadline``, and reports how links open and end. It reports received bytes when the machine asks.
+/// ``deadline``, and reports how connections open and end. It reports received bytes when the machine asks.
 struct StreamMachine: Sendable {
     enum Action: Sendable, Equatable {
         case connect
-        /// Close the link, or stop opening it.
+        /// Close the connection, or stop opening it.
         case disconnect(LinkEnd)
-        /// Ask the server for a heartbeat on the link, if possible.
+        /// Ask the server for a heartbeat on the connection, if possible.
         case probe
         /// End the stream, with an error or because the app or the server ended it.
         case end(NetworkError?)
@@ -25,7 +25,7 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// The times at which bytes arrived on a link.
+    /// The times at which bytes arrived on a connection.
     struct Activity: Sendable, Equatable {
         var last: Duration
         /// The longest time between two bytes since the last report, without the current silence.
@@ -41,10 +41,10 @@ struct StreamMachine: Sendable {
         let quietLimit: Duration
         /// The interval of heartbeats; `nil` if the server sends none.
         let heartbeat: Duration?
-        /// The time at which the link has to be replaced; `nil` if there is no such time.
+        /// The time at which the connection has to be replaced; `nil` if there is no such time.
         let endTime: Duration?
-        /// The time at which a link is dropped if the server has not reported by then how the link continues the
-        /// previous one; `nil` once the server has reported it.
+        /// The time at which a connection is dropped if the server has not reported by then how the connection
+        /// continues the previous one; `nil` once the server has reported it.
         var openingDeadline: Duration?
         var probe: Probe?
     }
@@ -100,8 +100,8 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// Whether the open link may be dead: no byte has arrived since the server was asked for a heartbeat, or the device
-    /// has no network.
+    /// Whether the open connection may be dead: no byte has arrived since the server was asked for a heartbeat, or the
+    /// device has no network.
     var isSuspected: Bool {
         guard case .open(let link) = phase else { return false }
         return link.probe != nil || !isReachable
@@ -139,7 +139,8 @@ extension StreamMachine {
         return (isLinked ? [.disconnect(.stopped)] : []) + [.end(nil)]
     }
 
-    /// Closes the link until the stream is resumed. A stream that has not started yet does not open a link until then.
+    /// Closes the connection until the stream is resumed. A stream that has not started yet does not open a connection
+    /// until then.
     mutating func pause() -> [Action] {
         switch phase {
         case .ended, .paused: return []
@@ -150,8 +151,8 @@ extension StreamMachine {
         }
     }
 
-    /// Opens a paused stream, ends a backoff, and asks the server of an open link for a heartbeat, since the app is in
-    /// the foreground.
+    /// Opens a paused stream, ends a backoff, and asks the server of an open connection for a heartbeat, since the app
+    /// is in the foreground.
     mutating func resume(at now: Duration) -> [Action] {
         switch phase {
         case .paused, .waiting: return connect()
@@ -192,12 +193,12 @@ extension StreamMachine {
     }
 }
 
-// Events from links.
+// Events from connections.
 extension StreamMachine {
     mutating func opened(_ facts: LinkFacts, at now: Duration) -> [Action] {
         guard case .connecting = phase else { return [] }
         if let limit = facts.heartbeatLimit { heartbeatLimit = limit }
-        // The interval is bounded, so that a server can't prevent the client from detecting dead links.
+        // The interval is bounded, so that a server can't prevent the client from detecting dead connections.
         let heartbeat = facts.heartbeat.map { min(max($0, .seconds(1)), max(heartbeatBounds.maximum, .seconds(1))) }
         let quietLimit = heartbeat.map { $0 + StreamOptions.heartbeatMargin } ?? options.quietLimit
         phase = .open(
@@ -208,20 +209,20 @@ extension StreamMachine {
         return []
     }
 
-    /// Returns the time at which to replace a link. It is a little before the link's end, so that no event is lost, and
-    /// random, so that clients do not replace their links together.
+    /// Returns the time at which to replace a connection. It is a little before the connection's end, so that no event
+    /// is lost, and random, so that clients do not replace their connections together.
     private mutating func endTime(of facts: LinkFacts, at now: Duration) -> Duration? {
         let lifetime = [facts.lifetime, options.maximumLifetime].compactMap { $0 }.min()
         if let renewal = facts.tokenRenewalWindow, lifetime.map({ renewal.lowerBound < now + $0 }) ?? true {
-            // If the link were replaced earlier, the next link would be opened with the same token, and would also end
-            // soon.
+            // If the connection were replaced earlier, the next connection would be opened with the same token, and
+            // would also end soon.
             let end = lifetime.map { min(now + $0, renewal.upperBound) } ?? renewal.upperBound
             return max(now + .seconds(1), renewal.lowerBound + jitter(upTo: (end - renewal.lowerBound) / 2))
         }
         return lifetime.map { now + max(.seconds(1), $0 - jitter(upTo: $0 / 10)) }
     }
 
-    /// Records that the server has reported how the open link continues the last one.
+    /// Records that the server has reported how the open connection continues the previous one.
     mutating func continued() {
         guard case .open(var link) = phase else { return }
         link.openingDeadline = nil
@@ -230,12 +231,13 @@ extension StreamMachine {
 
     mutating func askedToWait(_ retry: Duration) { self.retry = min(max(.zero, retry), StreamOptions.maximumRetry) }
 
-    /// Processes a failed attempt to open a link, or the end of an open link without a ``Action/disconnect(_:)``.
+    /// Processes a failed attempt to open a connection, or the end of an open connection without a
+    /// ``Action/disconnect(_:)``.
     ///
     /// - Parameters:
-    ///   - failure: How the link ended.
-    ///   - activity: The received bytes of a link that broke while it was open: a proxy may have dropped it because of
-    ///     its silence. `nil` if the server ended the link, or another cause is known.
+    ///   - failure: How the connection ended.
+    ///   - activity: The received bytes of a connection that broke while it was open: a proxy may have dropped it
+    ///     because of its silence. `nil` if the server ended the connection, or another cause is known.
     ///   - now: The current time.
     mutating func ended(_ failure: LinkFailure, activity: Activity? = nil, at now: Duration) -> [Action] {
         guard isLinked else { return [] }
@@ -266,7 +268,7 @@ extension StreamMachine {
         }
     }
 
-    /// Drops a link that the server no longer knows.
+    /// Drops a connection that the server no longer knows.
     mutating func forgotten(at now: Duration) -> [Action] {
         guard case .open = phase else { return [] }
         fail(at: now)
@@ -281,7 +283,7 @@ extension StreamMachine {
             if let activity { note(activity, of: &link, at: now) }
             phase = .open(link)
             if let endTime = link.endTime, now >= endTime {
-                // If a server ends its links soon, the backoff delays the next link.
+                // If a server ends its connections soon, the backoff delays the next connection.
                 if now - link.openTime < StreamOptions.stableAfter {
                     fail(at: now)
                 } else {
@@ -290,7 +292,7 @@ extension StreamMachine {
                 }
                 return [.disconnect(.lifetime)]
             }
-            // The link may have received bytes all the time, so its end is no evidence about silences.
+            // The connection may have received bytes all the time, so its end is no evidence about silences.
             if let deadline = link.openingDeadline {
                 guard now >= deadline else { return [] }
                 fail(at: now)
@@ -312,7 +314,7 @@ extension StreamMachine {
     private mutating func note(_ activity: Activity, of link: inout Link, at now: Duration) {
         var survived = activity.longestSilence
         let lastReceived = max(link.lastReceived, activity.isHeld ? now : activity.last)
-        // A byte that arrived after the server was asked for a heartbeat proves that the link is alive.
+        // A byte that arrived after the server was asked for a heartbeat proves that the connection is alive.
         if let probe = link.probe, lastReceived > probe.start {
             if !activity.isHeld, let silence = probe.silence { survived = max(survived, silence) }
             link.probe = nil

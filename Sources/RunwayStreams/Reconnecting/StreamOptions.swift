@@ -16,13 +16,13 @@ public struct StreamOptions: Sendable, Hashable {
     static let maximumRetry = Duration.seconds(60)
     /// The maximum delay that a `Retry-After` can cause.
     static let maximumRetryAfter = Duration.seconds(600)
-    /// The time after which an open link resets the backoff.
+    /// The time after which an open connection resets the backoff.
     static let stableAfter = Duration.seconds(10)
     /// The shortest heartbeat interval that the client asks for.
     static let minimumHeartbeat = Duration.seconds(25)
     /// The difference between a tried interval and the last one that worked.
     static let heartbeatStep = Duration.seconds(5)
-    /// The maximum delay of a heartbeat before the client suspects that the link is dead.
+    /// The maximum delay of a heartbeat before the client suspects that the connection is dead.
     static let heartbeatMargin = Duration.seconds(5)
     /// The size of the comment that the server should send first, in bytes.
     static let paddingByteCount = 512

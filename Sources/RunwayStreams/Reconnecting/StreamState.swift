@@ -18,7 +18,7 @@ public enum StreamState: Sendable, Hashable {
     case ended
 }
 
-/// The reason why the client closed a link. It appears in records.
+/// The reason why the client closed a connection. It appears in records.
 struct LinkEnd: Sendable, Equatable {
     /// The name of the reason, one word. It does not change between releases.
     var name: String
@@ -28,23 +28,23 @@ struct LinkEnd: Sendable, Equatable {
     static let paused = LinkEnd(name: "paused", text: "the app paused the stream")
     /// No byte arrived in time, not even after a probe.
     static let silent = LinkEnd(name: "silent", text: "nothing was received in time, not even after a probe")
-    /// The server did not report how the link continues the last one.
+    /// The server did not report how the connection continues the previous one.
     static let unopened = LinkEnd(name: "unopened", text: "the server did not say how the link continues the last")
-    /// The network of the device changed while the link was opening.
+    /// The network of the device changed while the connection was opening.
     static let network = LinkEnd(name: "network", text: "the network changed while the link was opened")
-    /// The lifetime of the link has ended.
+    /// The lifetime of the connection has ended.
     static let lifetime = LinkEnd(name: "lifetime", text: "the lifetime of the link was over")
     /// The server ended the response.
     static let closed = LinkEnd(name: "closed", text: "the server ended the stream")
     /// The server no longer knows the connection.
     static let forgotten = LinkEnd(name: "forgotten", text: "the server does not know the link any more")
-    /// The link does not include all wanted topics.
+    /// The connection does not include all wanted topics.
     static let topics = LinkEnd(name: "topics", text: "the link did not have all topics that are wanted")
-    /// The link broke before the end of the response.
+    /// The connection broke before the end of the response.
     static func failed(_ detail: String) -> LinkEnd { LinkEnd(name: "failed", text: detail) }
 }
 
-/// How a link, or an attempt to open one, ended without the client closing it.
+/// How a connection, or an attempt to open one, ended without the client closing it.
 enum LinkFailure: Sendable {
     case transient(retryAfter: Duration?)
     /// Another machine responded instead of the server, such as the login portal of a public Wi-Fi. A retry may
@@ -54,22 +54,22 @@ enum LinkFailure: Sendable {
     case final(NetworkError?)
     /// The system ended the app's background time.
     case suspended
-    /// The link does not include all wanted topics. Another link replaces it at once.
+    /// The connection does not include all wanted topics. Another connection replaces it at once.
     case superseded
 }
 
-/// The properties of a link that are known when it opens.
+/// The properties of a connection that are known when it opens.
 struct LinkFacts: Sendable, Equatable {
     /// The interval of the server's heartbeats; `nil` if the server names none.
     var heartbeat: Duration?
     /// The longest heartbeat interval that the server allows; `nil` if the server names none.
     var heartbeatLimit: Duration?
-    /// The time after which the server ends the link; `nil` if the server names none.
+    /// The time after which the server ends the connection; `nil` if the server names none.
     var lifetime: Duration?
-    /// The time range in which the link's token should be renewed, on the layer's clock: from the recommended renewal
-    /// to the expiry. `nil` if the expiry is unknown.
+    /// The time range in which the connection's token should be renewed, on the layer's clock: from the recommended
+    /// renewal to the expiry. `nil` if the expiry is unknown.
     var tokenRenewalWindow: Range<Duration>?
-    /// Whether the server reports how the link continues the previous link, as Runway servers do. The default is
+    /// Whether the server reports how the connection continues the previous one, as Runway servers do. The default is
     /// `false`.
     var statesContinuity = false
 }

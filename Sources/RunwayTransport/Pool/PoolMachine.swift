@@ -50,8 +50,8 @@ struct PoolMachine {
             }
         }
 
-        /// Whether the connection is certainly not stale. Only such a connection takes a request whose stale connection
-        /// was lost.
+        /// Whether the connection is certainly not stale. The server may close a stale connection before a request
+        /// reaches it. Only a connection that is not stale takes a request whose stale connection was lost.
         var isFresh: Bool { !hasCarried || state != .exclusive }
     }
 
@@ -243,8 +243,8 @@ extension PoolMachine {
         return unused.map { .close($0.id) } + connectAsNeeded(now: now)
     }
 
-    /// Makes all connections exclusive. Shared connections, and those that may become shared, accept no further
-    /// requests; requests in flight may complete.
+    /// Makes all connections exclusive, so that each carries one request at a time. Shared connections, and those that
+    /// may become shared, accept no further requests; requests in flight may complete.
     mutating func requireExclusive(now: NIODeadline) -> [PoolAction] {
         mayShare = false
         isShared = false

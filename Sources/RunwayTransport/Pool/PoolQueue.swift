@@ -42,8 +42,8 @@ struct PoolQueue {
         if order.count > 2 * waits.count + 64 { removeWithdrawn() }
     }
 
-    /// Removes and returns the first request; if `mayNeedFresh` is `false`, the first one that does not need a fresh
-    /// connection. Returns `nil` if no such request is waiting.
+    /// Removes and returns the first request; if `mayNeedFresh` is `false`, the first one that may use a connection
+    /// that could be stale. Returns `nil` if no such request is waiting.
     mutating func takeFirst(mayNeedFresh: Bool) -> RequestID? {
         while let first = order.first, waits[first] == nil { order.removeFirst() }
         let next = order.firstIndex { waits[$0].map { mayNeedFresh || !$0.needsFresh } ?? false }
