@@ -100,7 +100,7 @@ final class EventConnection: Sendable {
         onEnd?()
     }
 
-    /// Ends the replay: new events are queued from now on.
+    /// Ends the replay, so that new events are queued from now on.
     func beginLive() { state.withLock { $0.isLive = true } }
 
     /// Queues an event. The connection ends if its queue would exceed the limit, or if it has not received the previous

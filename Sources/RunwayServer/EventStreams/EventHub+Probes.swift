@@ -8,8 +8,8 @@ import Synchronization
 //     probe <connection> <digest of the owner> <probe>     to all processes
 //     alive <probe> <offset of the connection>             from the process that has the owner's connection
 extension EventHub {
-    /// The maximum number of probes that wait for other processes; further ones fail immediately. A probe is a client's
-    /// request whether its connection still exists.
+    /// The maximum number of probes that wait for other processes; further ones fail immediately. With a probe, a
+    /// client asks whether its connection still exists.
     private static let maximumProbeCount = 1000
     /// The maximum number of simultaneous probes of connections that belong to one owner.
     private static let maximumProbeCountPerOwner = 16

@@ -39,8 +39,8 @@ public final class EventHub: Sendable {
         var isWriting = false
         var isTicking = false
         var isDraining = false
-        /// Finished when the hub is draining and the last connection has ended; `nil` unless the hub's service waits
-        /// for it.
+        /// A stream that is finished when the hub is draining and the last connection has ended; `nil` unless the hub's
+        /// service waits for it.
         var onEmpty: AsyncStream<Void>.Continuation?
         /// The present members by topic; `nil` if the hub publishes no presence.
         var presence: Presence?

@@ -98,7 +98,8 @@ extension Journal {
     /// scope. The settings of ``accountPrefix`` stay, since the server has the records of these accounts.
     private static let scopePrefixes = [refusalsPrefix, lossesPrefix, pausesPrefix]
 
-    /// Returns the scopes whose settings ``erase(_:alongside:)`` has to remove, even if they have no entries.
+    /// Returns the scopes (accounts) whose settings ``erase(_:alongside:)`` has to remove, even if they have no
+    /// entries.
     func scopesBesideEntries() throws(StorageError) -> Set<String> {
         var scopes = try write { database in
             Set(

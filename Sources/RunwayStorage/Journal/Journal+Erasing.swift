@@ -12,8 +12,8 @@ extension Journal {
     /// The total size of removed payloads, in bytes, after which a transaction of an erasure ends.
     private static let maximumErasureByteCount = 1 << 20
 
-    /// Removes every entry of a scope, also those that are set aside, and overwrites their bytes in the file. `nil`
-    /// removes the entries of all scopes. If no entry is left, the file is shrunk.
+    /// Removes every entry of a scope (an account), also those that are set aside, and overwrites their bytes in the
+    /// file. `nil` removes the entries of all scopes. If no entry is left, the file is shrunk.
     ///
     /// The newest entries are removed first. If the process ends before all are removed, the oldest remain, and are
     /// sent in a new stream. Unreadable files that were set aside may contain entries of the scope, so they are

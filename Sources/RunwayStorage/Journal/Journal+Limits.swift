@@ -52,7 +52,7 @@ extension Journal {
     /// The first character of the stored reason of an entry that was set aside in a series. It is removed when the
     /// series ends; see ``endSeries(of:isSentAgain:at:)``.
     private static let seriesMark = "\u{1}"
-    /// The reason of an entry that waits again after its series has ended. No other reason contains this text.
+    /// The stored reason of an entry that waits again after its series has ended. No other reason contains this text.
     private static let returnedReason = "\u{1}\u{1}"
 
     /// Sets entries of a batch aside. They are not sent again until ``retry(_:at:)``.

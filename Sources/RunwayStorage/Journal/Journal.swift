@@ -48,7 +48,8 @@ final class Journal: Sendable {
             // Acknowledged entries are overwritten, too, so that none of their bytes remain after an erasure.
             let queue = try StorageDatabase.open(at: url, durability: durability, overwritesRemovedBytes: true)
             secret = try queue.inDatabase { database in
-                // Holds the lock of the file until it is closed, so that only one process appends and claims.
+                // SQLite holds the lock of the file until the file is closed, so that only one process appends and
+                // claims.
                 try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
                 var secret = InstallationSecret()
                 try database.inTransaction(.immediate) {
@@ -208,8 +209,8 @@ final class Journal: Sendable {
 }
 
 extension Journal {
-    /// Returns the batch of a scope to send: the batch that has not ended, or a new one. Returns `nil` if no entry
-    /// waits.
+    /// Returns the batch of a scope (an account) to send: the batch that has not ended, or a new one. Returns `nil` if
+    /// no entry waits.
     ///
     /// - Parameters:
     ///   - maximumCount: The maximum number of entries in a new batch; at least 1.
@@ -317,7 +318,7 @@ extension Journal {
         }
     }
 
-    /// Returns whether a batch is the current one of its scope. It may have ended, for example by an erasure.
+    /// Returns whether a batch is the current one of its scope (account). It may have ended, for example by an erasure.
     private func isOpen(_ database: Database, _ batch: JournalBatch) throws -> Bool {
         try stream(database, batch.scope).map { $0 == (batch.stream, batch.number) } ?? false
     }

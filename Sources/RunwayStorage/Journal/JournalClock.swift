@@ -31,7 +31,7 @@ struct JournalTime: Sendable {
 /// The only row of the table `file`: the id of the file, and the clocks for the ages of its entries.
 struct JournalClock: Sendable {
     var installation: UUID
-    /// The moment of the file in milliseconds; see ``JournalTime/moment(after:at:)``.
+    /// The journal's own time (moment) in milliseconds; see ``JournalTime/moment(after:at:)``.
     var moment: Int64
     /// The clocks at ``moment``, as in ``JournalTime``: the id of the boot, the uptime and the date. Times are in
     /// milliseconds.
@@ -55,7 +55,7 @@ struct JournalClock: Sendable {
 
     private static let columns = "installation, moment, boot, uptime, date, checksum"
 
-    /// Reads the row of a file. Returns `nil` if the file has no row yet.
+    /// Reads the only row of the table `file`. Returns `nil` if the table has no row yet.
     ///
     /// - Throws: `SQLITE_CORRUPT` or ``DamagedColumn`` if the row is damaged.
     static func read(_ database: Database) throws -> JournalClock? {
