@@ -23,7 +23,7 @@ import Synchronization
 public final class EventHub: Sendable {
     struct Pending {
         let event: PublishedEvent
-        /// Resumes the publisher of the event; `nil` if the hub itself publishes it.
+        /// The continuation of the task that publishes the event; `nil` if the hub itself publishes it.
         let continuation: CheckedContinuation<Int64, any Error>?
     }
 

@@ -4,8 +4,8 @@ import GRDB
 /// The state of a server that a later run has to know: attempts that were sent but had no response, and pauses that the
 /// server asked for. It is stored for each scope (an account of the server).
 extension Journal {
-    /// The beginning of the name of a setting that counts attempts without a response; the scope of the attempts
-    /// follows it.
+    /// The beginning of the name of a setting that counts attempts without a response; the scope (account) of the
+    /// attempts follows it.
     static let lossesPrefix = "losses "
 
     /// Counts an attempt without a response. A later run continues the count.
@@ -31,7 +31,7 @@ extension Journal {
     /// Removes the count of lost attempts, since the server has responded or is down.
     func removeLosses(of scope: String) throws(StorageError) { try set(Self.lossesPrefix + scope, nil) }
 
-    /// The beginning of the name of a setting with a pause; the scope that is paused follows it.
+    /// The beginning of the name of a setting with a pause; the scope (account) that is paused follows it.
     static let pausesPrefix = "pause "
 
     /// Stores that nothing of a scope (an account) may be sent for a time, at most ``SendPace/longestPause``.

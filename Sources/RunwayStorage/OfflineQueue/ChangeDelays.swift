@@ -15,8 +15,8 @@ struct ChangeDelays: SendPolicy {
     /// Whether a flush is in progress. Delays are ignored then, since the app may be suspended before they end.
     private var isFlushing = false
 
-    /// Delays the changes of a scope from the time at which they could be sent. Does nothing if the owner delays the
-    /// scope already. Ends the owner's delay of another scope.
+    /// Delays the changes of a scope (an account of a service) from the time at which they could be sent. Does nothing
+    /// if the owner delays the scope already. Ends the owner's delay of another scope.
     ///
     /// - Parameter limit: The maximum delay; `nil` ends the delay of the owner for any scope.
     /// - Returns: Whether a delay has ended.

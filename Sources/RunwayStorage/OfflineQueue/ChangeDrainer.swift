@@ -46,8 +46,8 @@ final class ChangeDrainer: SendWork {
         loop.change { $0.networkDidChange(isAllowed: isAllowed) }
     }
 
-    /// Delays the changes of a scope. If another delay ends, the schedule decides again, since the changes of a scope
-    /// may now be sent.
+    /// Delays the changes of a scope (an account of a service). If another delay ends, the schedule decides again,
+    /// since the changes of a scope may now be sent.
     func delay(_ scope: String, owner: UUID, upTo limit: Duration?) {
         if loop.schedule({ $0.policy.delay(scope, owner: owner, upTo: limit) }) { loop.wake() }
     }

@@ -15,7 +15,7 @@ enum ChangeHolds {
 
     /// Skips changes, and the changes that depend on them.
     ///
-    /// - Parameter changes: The changes of a scope, in their order.
+    /// - Parameter changes: The changes of a scope (an account of a service), in their order.
     /// - Returns: The skipped changes, and the first waiting change that is not skipped; `nil` if there is none.
     static func pass(_ passed: Set<UUID>, in changes: [Change]) -> (skipped: Set<UUID>, next: UUID?) {
         var (skipped, subjects): (Set<UUID>, Set<String>) = ([], [])
@@ -29,9 +29,10 @@ enum ChangeHolds {
         return (skipped, nil)
     }
 
-    /// Returns the changes to hold and to release, so that exactly the dependent changes are held.
+    /// Returns which changes have to be held and which have to be released. Afterwards, exactly the changes that depend
+    /// on a set-aside change are held.
     ///
-    /// - Parameter changes: The changes of a scope, in their order.
+    /// - Parameter changes: The changes of a scope (an account of a service), in their order.
     static func update(_ changes: [Change]) -> (hold: Set<UUID>, release: Set<UUID>) {
         var blocked: Set<String> = []
         var (hold, release): (Set<UUID>, Set<UUID>) = ([], [])

@@ -4,10 +4,10 @@ import Synchronization
 
 /// The topics that a stream wants, and the topics that its open connection follows. Changes are sent one by one.
 ///
-/// No event of a wanted topic is skipped: a link that lacks a wanted topic ends before an event of the topic is
-/// delivered. A link lacks a topic if it was opened without the topic, if its change of topics failed, or if its server
-/// is not a Runway server, to which no change can be sent. The next link requests all wanted topics, and continues at
-/// the position of the previous link.
+/// No event of a wanted topic is skipped: a link (one connection of the stream) that lacks a wanted topic ends before
+/// an event of the topic is delivered. A link lacks a topic if it was opened without the topic, if its change of topics
+/// failed, or if its server is not a Runway server, to which no change can be sent. The next link requests all wanted
+/// topics, and continues at the position of the previous link.
 ///
 /// Events are skipped only if the server refuses their topic, or if an earlier run of the app did not want the topic.
 /// Such a topic is remembered until a link includes it. That link does not count as resumed.
