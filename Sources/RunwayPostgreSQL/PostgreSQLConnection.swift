@@ -14,8 +14,8 @@
         ]
         /// The maximum time for which the server runs a statement or waits for a lock, in milliseconds.
         private static let statementTimeout = "60000"
-        /// The maximum time for which the server holds the locks of a transaction whose client is silent, in milliseconds.
-        /// Otherwise, a client that lost its power could lock rows for hours.
+        /// The maximum time for which the server holds the locks of a transaction whose client is silent, in
+        /// milliseconds. Otherwise, a client that lost its power could lock rows for hours.
         private static let idleTimeout = "60000"
 
         /// Makes the server confirm a commit only when it is on the drive. Every value except `off` has this effect.

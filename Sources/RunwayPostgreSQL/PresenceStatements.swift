@@ -24,7 +24,7 @@ enum PresenceStatements {
         INSERT INTO runway_presence_lease (tenant, log, lease, expiry)
         VALUES ($1, $2, $3, now() + $4::double precision * interval '1 second')
         """
-    /// Renews a lease. Returns no row if the lease has expired.
+    /// Renews the lease under which a process records its present members. Returns no row if the lease has expired.
     static let renew = """
         UPDATE runway_presence_lease SET expiry = now() + $4::double precision * interval '1 second'
         WHERE tenant = $1 AND log = $2 AND lease = $3 AND expiry > now() RETURNING lease

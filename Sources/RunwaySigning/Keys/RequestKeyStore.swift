@@ -29,8 +29,8 @@ public protocol RequestKeyStore: Sendable {
     ///
     /// The function must not block, and must return the same key as ``key(for:)``. If the returned key signs with a
     /// `SigningKey` or a key of ``DeviceKeyMaker/software``, a request without a streamed body is signed directly in
-    /// the task of its call. This saves the separate task that is otherwise needed to abandon a store or a signer at the
-    /// deadline.
+    /// the task of its call. This saves the separate task that is otherwise needed to abandon a store or a signer at
+    /// the deadline.
     func keyInMemory(for owner: KeyOwner) -> RequestKey?
 }
 

@@ -210,7 +210,7 @@ extension ChangeDrainer {
         }
     }
 
-    /// Sends a change, unless the app has removed it since its claim.
+    /// Sends a change, unless the app has removed it since it was claimed.
     func send(_ unsent: UnsentChange, _ change: StoredChange) async -> Result<RawData, NetworkError> {
         let call = state.withLock { state in
             let call = Task { [link, journal] () async throws -> RawData in
