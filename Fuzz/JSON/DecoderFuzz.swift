@@ -32,7 +32,7 @@ private let decoders: [JSONDocumentDecoder] = {
     return [JSONDocumentDecoder(), snake, custom]
 }()
 
-private let readingNonConforming = JSONDocumentDecoder.NonConformingFloatDecodingStrategy.convertFromString(
+private let readingNonConforming = JSONDecoder.NonConformingFloatDecodingStrategy.convertFromString(
     positiveInfinity: "+", negativeInfinity: "-", nan: "n")
 
 private func check<T: Codable>(_ type: T.Type, _ bytes: [UInt8], _ decoder: JSONDocumentDecoder) {

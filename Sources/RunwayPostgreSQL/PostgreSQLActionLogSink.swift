@@ -126,7 +126,7 @@
         /// Returns the number of records for each installation and name, most frequent first within an installation.
         ///
         /// - Throws: ``PostgreSQLError``.
-        public func counts() async throws -> [ActionLogCount] {
+        public func counts() async throws -> [(installation: UUID, name: String, count: Int)] {
             Self.counts(try await rows(ActionLogStatements.counts, [tenant]))
         }
 
@@ -138,7 +138,9 @@
         ///   - tenant: The tenant of the sink that stored the records. The default is `default`.
         /// - Throws: ``PostgreSQLError``. Its ``PostgreSQLError/state`` is `42P01` if no sink has ever used the
         ///   database.
-        public static func counts(at url: String, tenant: String = "default") async throws -> [ActionLogCount] {
+        public static func counts(at url: String, tenant: String = "default") async throws -> [(
+            installation: UUID, name: String, count: Int
+        )] {
             let lane = PostgreSQLLane(url)
             let rows = try await withCheckedThrowingContinuation { continuation in
                 DispatchQueue(label: "runway.postgresql.counts").async {
@@ -154,12 +156,12 @@
             return counts(rows)
         }
 
-        private static func counts(_ rows: [[String?]]) -> [ActionLogCount] {
+        private static func counts(_ rows: [[String?]]) -> [(installation: UUID, name: String, count: Int)] {
             rows.compactMap { row in
                 guard let installation = row[0].flatMap({ UUID(uuidString: $0) }),
                     let count = row[2].flatMap({ Int($0) })
                 else { return nil }
-                return ActionLogCount(installation: installation, name: row[1] ?? "", count: count)
+                return (installation, row[1] ?? "", count)
             }
         }
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Runway
-import RunwayServer
 
 /// `runway log`: counts the records in a store of action logs.
 struct LogCommand: AsyncParsableCommand {
@@ -60,7 +59,7 @@ struct LogCommand: AsyncParsableCommand {
     /// Returns a table with the number of records for each installation of the app and each name of a record. The
     /// numbers are aligned.
     private static func table(
-        of groups: [(key: UUID, value: [ActionLogCount])], for console: Console
+        of groups: [(key: UUID, value: [(installation: UUID, name: String, count: Int)])], for console: Console
     ) -> ConsoleText {
         let total = groups.flatMap(\.value).reduce(0) { $0 + $1.count }
         var text = ConsoleText(for: console)

@@ -47,7 +47,7 @@ enum LogPlace: Equatable {
     /// Returns the number of stored records for each installation of the app and each name of a record.
     ///
     /// - Throws: ``CommandFailure`` if the file or the database can't be read.
-    func counts() async throws(CommandFailure) -> [ActionLogCount] {
+    func counts() async throws(CommandFailure) -> [(installation: UUID, name: String, count: Int)] {
         switch self {
         case .file(let path):
             do {

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// State that all decoders of one document share. It is used only in the task that decodes.
 final class DecodingContext {
     let storage: JSONStorage
@@ -25,15 +31,15 @@ final class DecodingContext {
     }
 
     func key(for name: String, below decoder: ValueDecoder) -> String {
-        switch strategies.keyDecodingStrategy {
-        case .useDefaultKeys: return name
-        case .custom(let convert): return convert(decoder.codingPath + [JSONCodingKey.name(name)]).stringValue
-        case .convertFromSnakeCase:
-            if let converted = convertedNames[name] { return converted }
-            let converted = SnakeCase.camelCase(fromSnakeCase: name)
-            convertedNames[name] = converted
-            return converted
+        // Apple's Foundation may add strategies, so a switch would not compile alike on all systems.
+        if case .custom(let convert) = strategies.keyDecodingStrategy {
+            return convert(decoder.codingPath + [JSONCodingKey.name(name)]).stringValue
         }
+        guard case .convertFromSnakeCase = strategies.keyDecodingStrategy else { return name }
+        if let converted = convertedNames[name] { return converted }
+        let converted = SnakeCase.camelCase(fromSnakeCase: name)
+        convertedNames[name] = converted
+        return converted
     }
 
     /// Returns whether the value at which decoding began is below a member that is secret by ``JSONRedaction/default``.

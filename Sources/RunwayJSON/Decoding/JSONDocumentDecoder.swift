@@ -22,18 +22,6 @@
 ///
 /// Use it for models. To display rows, read the ``JSONValue``s directly: then only the displayed values are created.
 public struct JSONDocumentDecoder: Sendable {
-    /// The strategy that converts member names to coding keys.
-    public enum KeyDecodingStrategy: Sendable {
-        /// Names are used unchanged. The default.
-        case useDefaultKeys
-        /// Converts `first_name` to `firstName`, and `has_3d_tour` to `has3DTour`: every word is capitalized, and a new
-        /// word begins after a digit. Underscores at the beginning and end stay.
-        case convertFromSnakeCase
-        /// A function returns the coding key. Its argument is the path to the member; the member's name is the last
-        /// key.
-        case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
-    }
-
     /// The strategy that decodes `Date` values.
     public enum DateDecodingStrategy: Sendable {
         /// `Date` decodes itself from the seconds since 1 January 2001. The default.
@@ -50,32 +38,17 @@ public struct JSONDocumentDecoder: Sendable {
         case custom(@Sendable (_ decoder: any Decoder) throws -> Date)
     }
 
-    /// The strategy that decodes `Data` values.
-    public enum DataDecodingStrategy: Sendable {
-        /// `Data` decodes itself from an array of numbers.
-        case deferredToData
-        /// A string in base64 (RFC 4648 §4). The default.
-        case base64
-        /// A function decodes the data.
-        case custom(@Sendable (_ decoder: any Decoder) throws -> Data)
-    }
-
-    /// The strategy for infinities and NaN, which JSON numbers cannot represent.
-    public enum NonConformingFloatDecodingStrategy: Sendable {
-        /// Decoding throws an error. The default.
-        case `throw`
-        /// These strings are decoded as the infinities and NaN.
-        case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
-    }
-
     /// The strategy that converts member names to coding keys. By default, names are used unchanged.
-    public var keyDecodingStrategy = KeyDecodingStrategy.useDefaultKeys
+    ///
+    /// `convertFromSnakeCase` converts `first_name` to `firstName`, and `has_3d_tour` to `has3DTour`: every word is
+    /// capitalized, and a new word begins after a digit. Underscores at the beginning and end stay.
+    public var keyDecodingStrategy = JSONDecoder.KeyDecodingStrategy.useDefaultKeys
     /// The strategy that decodes `Date` values. By default, `Date` decodes itself.
     public var dateDecodingStrategy = DateDecodingStrategy.deferredToDate
     /// The strategy that decodes `Data` values. The default is base64.
-    public var dataDecodingStrategy = DataDecodingStrategy.base64
+    public var dataDecodingStrategy = JSONDecoder.DataDecodingStrategy.base64
     /// The strategy for infinities and NaN. By default, decoding throws an error.
-    public var nonConformingFloatDecodingStrategy = NonConformingFloatDecodingStrategy.throw
+    public var nonConformingFloatDecodingStrategy = JSONDecoder.NonConformingFloatDecodingStrategy.throw
     /// Values that types read from `Decoder.userInfo` in their `init(from:)`. The default is empty.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// The limits for documents passed as bytes. The default is ``JSONLimits/default``.

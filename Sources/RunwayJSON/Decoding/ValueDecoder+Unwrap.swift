@@ -78,15 +78,12 @@ extension ValueDecoder {
 
     private func data() throws -> Data {
         if kind == .null { throw mismatch(Data.self) }
-        switch context.strategies.dataDecodingStrategy {
-        case .deferredToData: return try Data(from: self)
-        case .custom(let decode): return try decode(self)
-        case .base64:
-            guard let data = Data(base64Encoded: try string()) else {
-                throw DecodingError.dataCorrupted(context("Encountered Data is not valid Base64."))
-            }
-            return data
+        if case .deferredToData = context.strategies.dataDecodingStrategy { return try Data(from: self) }
+        if case .custom(let decode) = context.strategies.dataDecodingStrategy { return try decode(self) }
+        guard let data = Data(base64Encoded: try string()) else {
+            throw DecodingError.dataCorrupted(context("Encountered Data is not valid Base64."))
         }
+        return data
     }
 
     private func decimal() throws -> Decimal {

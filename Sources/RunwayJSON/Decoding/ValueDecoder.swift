@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The `Decoder` of one value. Its parents and their keys form the coding path.
 ///
 /// It is a class because containers are copied for every decoded value: all copies share one decoder.

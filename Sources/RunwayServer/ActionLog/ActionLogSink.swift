@@ -121,23 +121,6 @@ package enum ActionLogOwner: Sendable {
     case nobody(installation: UUID)
 }
 
-/// The number of stored records for one installation and one name.
-public struct ActionLogCount: Sendable, Hashable, Codable {
-    /// The id of the installation, which is the id of the client's log file.
-    public var installation: UUID
-    /// The name of the user's action.
-    public var name: String
-    /// The number of stored records.
-    public var count: Int
-
-    /// Creates a count, for a custom sink.
-    public init(installation: UUID, name: String, count: Int) {
-        self.installation = installation
-        self.name = name
-        self.count = count
-    }
-}
-
 /// A record as a sink stored it.
 public struct StoredAction: Sendable, Hashable {
     /// The position of the record in the order of storage. Positions have gaps.

@@ -37,7 +37,7 @@ public struct RefusedRequest: HTTPResponseError, CustomStringConvertible {
     /// The reason for the refusal, and the server's time.
     public let refusal: SignatureRefusal
     /// Describes a signature that would be accepted; `nil` if no signature would be accepted.
-    public let accepted: SignatureRequest?
+    package let accepted: SignatureRequest?
     let isExplained: Bool
     /// The number of seconds after which the same caller is accepted; `nil` if the caller can sign again now, or must
     /// not retry.

@@ -59,7 +59,7 @@ public struct ActionLogFile: Sendable {
     /// ``damagedRecords()``.
     ///
     /// - Throws: ``ServerStorageError``.
-    public func counts() throws(ServerStorageError) -> [ActionLogCount] {
+    public func counts() throws(ServerStorageError) -> [(installation: UUID, name: String, count: Int)] {
         try ServerDatabase.read(url, Self.schema) { database, _ in
             try Row.fetchAll(
                 database,
@@ -68,9 +68,10 @@ public struct ActionLogFile: Sendable {
                     GROUP BY installation, name ORDER BY installation, count(*) DESC, name
                     """
             ).map { row in
-                ActionLogCount(
+                (
                     installation: try UUID(row, 0), name: String.fromDatabaseValue(row[1]) ?? "",
-                    count: Int.fromDatabaseValue(row[2]) ?? 0)
+                    count: Int.fromDatabaseValue(row[2]) ?? 0
+                )
             }
         }
     }

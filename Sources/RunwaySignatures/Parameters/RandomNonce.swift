@@ -6,16 +6,16 @@ import Synchronization
     import Musl
 #endif
 
+extension SignatureParameters {
+    /// Returns a nonce for one signature: 128 random bits of the system's generator, as 32 lowercase hexadecimal digits.
+    public static func randomNonce() -> String { RandomNonce().text }
+}
+
 /// A nonce for one signature: 128 random bits of the system's generator.
-///
-/// ```swift
-/// let parameters = try SignatureParameters(
-///     components: components, created: now, nonce: RandomNonce().text, keyID: "device-7", tag: "app")
-/// ```
 ///
 /// The bits of sixteen nonces are requested from the system at once. If a process forks without running another
 /// program, parent and child can have the same nonces. The second use of a nonce is refused.
-public struct RandomNonce: Sendable, Hashable {
+package struct RandomNonce: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64
 
@@ -23,7 +23,7 @@ public struct RandomNonce: Sendable, Hashable {
     private static let numbers = Mutex<[UInt64]>([])
 
     /// Creates a nonce with 128 random bits.
-    public init() {
+    package init() {
         (high, low) = Self.numbers.withLock { numbers in
             if numbers.isEmpty { numbers = Self.randomNumbers() }
             return (numbers.removeLast(), numbers.removeLast())
@@ -31,10 +31,10 @@ public struct RandomNonce: Sendable, Hashable {
     }
 
     /// The 16 bytes of the nonce.
-    public var bytes: [UInt8] { withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) } }
+    package var bytes: [UInt8] { withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) } }
 
     /// The nonce as 32 lowercase hexadecimal digits.
-    public var text: String {
+    package var text: String {
         String(upTo: 32) { text in
             text.append(count: 32) { digits in
                 for index in 0..<16 {

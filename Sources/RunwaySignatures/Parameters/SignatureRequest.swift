@@ -1,30 +1,30 @@
-public import HTTPTypes
+package import HTTPTypes
 import RawStructuredFieldValues
 
 /// A signature that `Accept-Signature` requests for the next message (RFC 9421 §5).
-public struct SignatureRequest: Sendable, Hashable {
+package struct SignatureRequest: Sendable, Hashable {
     /// The label that the signature must have.
-    public let label: String
+    package let label: String
     /// The components that the signature must cover.
-    public let components: CoveredComponents
+    package let components: CoveredComponents
     /// Whether the signature must have the `created` parameter.
-    public var wantsCreated: Bool
+    package var wantsCreated: Bool
     /// Whether the signature must have the `expires` parameter.
-    public var wantsExpires: Bool
+    package var wantsExpires: Bool
     /// The nonce that the signature must have; `nil` if none is requested.
-    public var nonce: String?
+    package var nonce: String?
     /// The required algorithm; `nil` if the field names none or an unknown one. ``namesUnknownAlgorithm`` distinguishes
     /// the two cases.
-    public var algorithm: SignatureAlgorithm?
+    package var algorithm: SignatureAlgorithm?
     /// Whether the field names an unknown algorithm, so that the request cannot be satisfied.
-    public let namesUnknownAlgorithm: Bool
+    package let namesUnknownAlgorithm: Bool
     /// The identifier of the required key; `nil` if none is requested.
-    public var keyID: String?
+    package var keyID: String?
     /// The tag that the signature must have; `nil` if none is requested.
-    public var tag: String?
+    package var tag: String?
 
     /// Creates a request. Throws a ``SignatureError`` if the label is not a valid structured-field key.
-    public init(
+    package init(
         label: String, components: CoveredComponents, wantsCreated: Bool = true, wantsExpires: Bool = false,
         nonce: String? = nil, algorithm: SignatureAlgorithm? = nil, keyID: String? = nil, tag: String? = nil
     ) throws(SignatureError) {
@@ -50,23 +50,23 @@ public struct SignatureRequest: Sendable, Hashable {
         namesUnknownAlgorithm = name != nil && algorithm == nil
     }
 
-    /// Returns the member of the field with its label. Throws a ``SignatureError`` if a string has characters other
-    /// than printable ASCII.
-    fileprivate func serialized() throws(SignatureError) -> String {
+    /// Returns the `Accept-Signature` field. Throws a ``SignatureError`` if a string has characters other than printable
+    /// ASCII.
+    func field() throws(SignatureError) -> HTTPField {
         var text = Array(label.utf8)
         text.append(UInt8(ascii: "="))
         text.append(text: components.serialized)
         if wantsCreated { text.append(text: ";created") }
         if wantsExpires { text.append(text: ";expires") }
         try text.appendParameters(nonce: nonce, algorithm: algorithm, keyID: keyID, tag: tag)
-        return String(decoding: text, as: UTF8.self)
+        return HTTPField(name: .acceptSignature, value: String(decoding: text, as: UTF8.self))
     }
 }
 
 extension HTTPFields {
     /// Returns the signatures that the sender requests for the next message (RFC 9421 §5.1). Throws a
     /// ``SignatureError`` if the field is malformed, or exceeds the limits of signature fields.
-    public func signatureRequests() throws(SignatureError) -> [SignatureRequest] {
+    package func signatureRequests() throws(SignatureError) -> [SignatureRequest] {
         let limits = SignatureLimits()
         var requests: [SignatureRequest] = []
         for (label, member) in try Self.members(of: .acceptSignature, self[values: .acceptSignature], within: limits) {
@@ -79,7 +79,7 @@ extension HTTPFields {
 
     /// Requests a signature of the next message. Throws a ``SignatureError`` if a string has characters other than
     /// printable ASCII.
-    public mutating func append(_ request: SignatureRequest) throws(SignatureError) {
-        append(HTTPField(name: .acceptSignature, value: try request.serialized()))
+    package mutating func append(_ request: SignatureRequest) throws(SignatureError) {
+        append(try request.field())
     }
 }

@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// The requirements for a signature. The defaults are strict.
 ///
 /// A key identifier and a nonce have at most 256 bytes.
@@ -5,7 +7,7 @@ public struct VerificationPolicy: Sendable {
     static let maximumIdentifierBytes = 256
 
     /// The requirement for the nonce of a signature.
-    public enum NonceRule: Sendable, Hashable {
+    package enum NonceRule: Sendable, Hashable {
         /// For requests: the signature must have a nonce, which is accepted once per key.
         case once
         /// For responses: the nonce must equal the one that the request asked for (RFC 9421 §5.1).
@@ -22,8 +24,14 @@ public struct VerificationPolicy: Sendable {
     public var requiredComponents: [ComponentIdentifier]
     /// Whether the signature of a message with a body must cover `content-digest`. The default is `true`.
     public var coversBody = true
-    /// The requirement for the nonce. The default is ``NonceRule/once``.
-    public var nonces = NonceRule.once
+    /// The requirement for the nonce.
+    package var nonces = NonceRule.once
+    /// Whether nonces are ignored, so that a signature can be replayed until it expires. The default is `false`: the
+    /// signature of a request must have a nonce, which is accepted once per key.
+    public var acceptsReplays: Bool {
+        get { nonces == .unchecked }
+        set { if newValue != acceptsReplays { nonces = newValue ? .unchecked : .once } }
+    }
     /// Recognises nonces that the server itself has issued. The time in such a nonce replaces `created`. The default is
     /// `nil`.
     public var serverNonces: ServerNonces?
@@ -62,11 +70,20 @@ public struct VerificationPolicy: Sendable {
         return policy
     }
 
-    /// Returns a description of an acceptable signature, for `Accept-Signature`.
+    /// Returns the `Accept-Signature` field that requests an acceptable signature (RFC 9421 §5.1).
     ///
     /// Throws a ``SignatureError`` if the required components have a duplicate, or the label is not a valid
     /// structured-field key.
-    public func signatureRequest(label: String = "sig1", hasBody: Bool) throws(SignatureError) -> SignatureRequest {
+    ///
+    /// - Parameters:
+    ///   - label: The label of the requested signature. The default is `sig1`.
+    ///   - hasBody: Whether the requested message has a body.
+    public func acceptSignature(label: String = "sig1", hasBody: Bool) throws(SignatureError) -> HTTPField {
+        try signatureRequest(label: label, hasBody: hasBody).field()
+    }
+
+    /// Returns a description of an acceptable signature. Throws the errors of ``acceptSignature(label:hasBody:)``.
+    package func signatureRequest(label: String = "sig1", hasBody: Bool) throws(SignatureError) -> SignatureRequest {
         let digest = hasBody && coversBody ? [ComponentIdentifier.contentDigest] : []
         var request = try SignatureRequest(
             label: label, components: CoveredComponents(requiredComponents + digest), tag: tag)

@@ -37,7 +37,8 @@ struct SignatureExamples {
         request.headerFields[.contentDigest] = BodyDigest(of: body).fieldValue
         let components = try CoveredComponents([.method, .authority, .path, .query, .contentDigest])
         let parameters = try SignatureParameters(
-            components: components, created: now, nonce: RandomNonce().text, keyID: "device-7", tag: "app")
+            components: components, created: now, nonce: SignatureParameters.randomNonce(), keyID: "device-7",
+            tag: "app")
         request.headerFields.append(try await SignatureContext(request).signature(parameters, by: key))
         let keys = InMemoryKeyDirectory([KeyRecord(id: "device-7", key: key.verificationKey, owner: "anna")])
         let nonces = NonceMemory(startedAt: start)

@@ -300,6 +300,7 @@ struct SignatureVerifierTests {
         let policy = VerificationPolicy.response(tag: "app", nonce: "asked")
         let wanted = try policy.signatureRequest(hasBody: true)
         #expect(wanted.nonce == "asked" && wanted.components.contains(.contentDigest))
+        #expect(try HTTPFields([policy.acceptSignature(hasBody: true)]).signatureRequests() == [wanted])
         var response = HTTPResponse(
             status: .ok, headerFields: [.contentDigest: BodyDigest(of: Exchange.body).fieldValue])
         let parameters = try SignatureParameters(

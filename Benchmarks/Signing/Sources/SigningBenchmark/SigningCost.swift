@@ -103,7 +103,8 @@ private struct SignedCall {
 
     private func parameters() throws -> SignatureParameters {
         try SignatureParameters(
-            components: components, created: VerifyingServer.now, nonce: RandomNonce().text, keyID: "k", tag: "app")
+            components: components, created: VerifyingServer.now, nonce: SignatureParameters.randomNonce(), keyID: "k",
+            tag: "app")
     }
 }
 
