@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "RunwayStorage", targets: ["RunwayStorage"]),
         .library(name: "RunwayTables", targets: ["RunwayTables"]),
         .library(name: "RunwaySync", targets: ["RunwaySync"]),
+        .library(name: "RunwayMediator", targets: ["RunwayMediator"]),
         .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
         .library(name: "RunwayChat", targets: ["RunwayChat"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
@@ -101,6 +102,7 @@ let package = Package(
         .target(name: "RunwayZstd", linkerSettings: [.linkedLibrary("zstd", .when(traits: ["Zstd"]))]),
         .target(name: "RunwayLibPQ", linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
         .target(name: "RunwayJSON", dependencies: ["RunwayJSONSIMD"], swiftSettings: settings),
+        .target(name: "RunwayMediator", swiftSettings: settings),
         .target(
             name: "RunwayFormats",
             dependencies: ["RunwayJSON", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -324,6 +326,7 @@ let package = Package(
         .testTarget(
             name: "RunwayJSONTests", dependencies: ["RunwayJSON", "CountedAllocation"], exclude: ["CountedAllocation"],
             swiftSettings: settings),
+        .testTarget(name: "RunwayMediatorTests", dependencies: ["RunwayMediator"], swiftSettings: settings),
         .testTarget(
             name: "RunwayFormatsTests",
             dependencies: [

@@ -1,0 +1,143 @@
+/// An address that belongs to the app, in its parts, before a page is looked up.
+struct Address: Sendable {
+    /// Bounds of an address. A longer one is neither read nor written.
+    enum Limit {
+        static let bytes = 4096
+        static let segments = 16
+        static let parameters = 32
+    }
+
+    /// The origins whose addresses the app opens.
+    struct Origins: Sendable {
+        /// The app's own scheme, in small letters.
+        let scheme: String
+        /// The host of the web site, in small letters.
+        let host: String?
+    }
+
+    /// Whether the address is one of the web site, and not of the app's own scheme.
+    let isOfSite: Bool
+    /// The decoded segments; the first one of the app's own scheme is the host.
+    let path: [String]
+    private let query: ArraySlice<UInt8>?
+
+    /// Splits a URL by RFC 3986 §3, of which only ASCII characters are accepted that may stand where they are.
+    ///
+    /// - Throws: ``MediatorError/Kind/malformed``, ``MediatorError/Kind/foreign``; ``MediatorError/Kind/notFound`` if
+    ///   the site may have the address, and no page can.
+    init(_ text: String, at origins: Origins) throws(MediatorError) {
+        guard text.utf8.count <= Limit.bytes else { throw Self.malformed("has more than \(Limit.bytes) bytes") }
+        let bytes = Array(text.utf8)
+        guard bytes.allSatisfy(Percent.isAllowed) else { throw Self.malformed("has a character that must be encoded") }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else {
+            throw Self.malformed("has no scheme")
+        }
+        let scheme = Self.lowercased(bytes[..<colon])
+        isOfSite = scheme == "https" && origins.host != nil
+        guard isOfSite || scheme == origins.scheme else { throw MediatorError(.foreign, "the scheme is not the app's") }
+        let slash = UInt8(ascii: "/")
+        guard bytes.count > colon + 2, bytes[colon + 1] == slash, bytes[colon + 2] == slash else {
+            throw Self.malformed("has no host")
+        }
+
+        var rest = bytes[(colon + 3)...]
+        let fragment = rest.firstIndex(of: UInt8(ascii: "#"))
+        if let fragment { rest = rest[..<fragment] }
+        let mark = rest.firstIndex(of: UInt8(ascii: "?"))
+        query = mark.map { rest[($0 + 1)...] }
+        if let mark { rest = rest[..<mark] }
+        let pieces = rest.split(separator: slash, omittingEmptySubsequences: false)
+        let authority = pieces.first ?? []
+        guard authority.allSatisfy(Percent.isUnreserved) else {
+            throw Self.malformed("has a user, a port or a host with escapes")
+        }
+        let host = Self.lowercased(authority)
+        guard !isOfSite || host == origins.host else { throw MediatorError(.foreign, "the host is not the site's") }
+
+        // An address of the site that can't be a page is shown by the site.
+        let refusal = isOfSite ? MediatorError.Kind.notFound : .malformed
+        guard fragment == nil else { throw MediatorError(refusal, "the address has a fragment") }
+        guard pieces.count <= Limit.segments else { throw MediatorError(refusal, "the path is too deep") }
+        var path = isOfSite ? [] : [host]
+        for piece in pieces.dropFirst() {
+            let segment = try Self.decode(piece)
+            guard Self.isSegment(segment) else {
+                throw MediatorError(refusal, "the path has an empty segment, a dot segment or an encoded slash")
+            }
+            path.append(segment)
+        }
+        self.path = path
+    }
+
+    /// Decodes the query, without the parameters that are `ignored`.
+    ///
+    /// - Throws: ``MediatorError/Kind/malformed``, ``MediatorError/Kind/invalid``.
+    func parameters(ignoring ignored: Set<String>) throws(MediatorError) -> [Parameter] {
+        guard let query else { return [] }
+        let pieces = query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        guard pieces.count <= Limit.parameters else {
+            throw MediatorError(.invalid, "the query has too many parameters")
+        }
+        var parameters: [Parameter] = []
+        parameters.reserveCapacity(pieces.count)
+        for piece in pieces {
+            let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
+            let name = try Self.decode(piece[..<equals])
+            let value = try Self.decode(piece[equals...].dropFirst())
+            guard equals < piece.endIndex else {
+                throw MediatorError(.invalid, "the query has a parameter without a value")
+            }
+            if ignored.contains(name) { continue }
+            // Forms write a space as a plus, and RFC 3986 does not.
+            guard !piece.contains(UInt8(ascii: "+")) else {
+                throw MediatorError(.invalid, "the parameter \(name) has a plus that is not encoded")
+            }
+            guard !parameters.contains(where: { $0.name.isSpelled(name) }) else {
+                throw MediatorError(.invalid, "the parameter \(name) is repeated")
+            }
+            parameters.append(Parameter(name: name, value: value))
+        }
+        return parameters
+    }
+
+    /// Writes a path with its query, or returns `nil` if it would not read as it is.
+    static func write(_ origin: String, _ segments: [String], _ parameters: [Parameter]) -> String? {
+        guard segments.count < Limit.segments, parameters.count <= Limit.parameters else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(128)
+        bytes.append(contentsOf: origin.utf8)
+        for (index, segment) in segments.enumerated() {
+            guard isSegment(segment), !segment.utf8.contains(0) else { return nil }
+            if index > 0 { bytes.append(UInt8(ascii: "/")) }
+            Percent.encode(segment, to: &bytes)
+        }
+        for (index, parameter) in parameters.enumerated() {
+            guard !parameter.value.utf8.contains(0), !parameter.name.utf8.contains(0) else { return nil }
+            bytes.append(index == 0 ? UInt8(ascii: "?") : UInt8(ascii: "&"))
+            Percent.encode(parameter.name, to: &bytes)
+            bytes.append(UInt8(ascii: "="))
+            Percent.encode(parameter.value, to: &bytes)
+        }
+        return bytes.count <= Limit.bytes ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+
+    /// Whether a text can be a segment of a path that servers and browsers leave as it is.
+    static func isSegment(_ text: String) -> Bool {
+        text != "" && text != "." && text != ".." && !text.utf8.contains(UInt8(ascii: "/"))
+    }
+
+    private static func decode(_ piece: ArraySlice<UInt8>) throws(MediatorError) -> String {
+        guard let text = Percent.decode(piece) else {
+            throw malformed("has an escape that is incomplete, NUL or not UTF-8")
+        }
+        return text
+    }
+
+    private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    private static func malformed(_ reason: String) -> MediatorError {
+        MediatorError(.malformed, "the address \(reason)")
+    }
+}

@@ -1,0 +1,109 @@
+/// Opens pages of modules that do not know each other, by value or by address, and supplies their services.
+///
+/// ```swift
+/// let mediator = Mediator(fallback: .web("https://m.example.com")) {
+///     OrdersModule()
+///     AccountModule()
+/// }
+/// mediator.shell = shell
+/// mediator.open(OrdersPage.order(id: 7, tab: nil))
+/// let address = try await mediator.result(of: AccountPage.pickAddress)
+/// let summary = try await mediator.service((any Orders).self).summary(of: 7)
+/// ```
+///
+/// An app has one mediator, and passes it to screens and services; it lists no routes. Addresses of pages come from
+/// their coding; see ``Page``.
+@MainActor public final class Mediator {
+    /// The web site of the app.
+    public struct Fallback: Sendable {
+        let host: String?
+
+        /// No web site: only addresses with the scheme of the app open pages.
+        public static let none = Fallback(host: nil)
+
+        /// A web site, of which the app opens addresses.
+        ///
+        /// A page that this build lacks, or that a ``Guard`` has switched off, is shown by the site at the same path.
+        ///
+        /// - Parameter origin: `https://` and a host in small letters, without a port and a path.
+        public static func web(_ origin: String) -> Fallback {
+            let host = String(origin.dropFirst("https://".count))
+            precondition(
+                origin.hasPrefix("https://") && !host.isEmpty && host == host.lowercased()
+                    && host.utf8.allSatisfy(Percent.isUnreserved),
+                "the web site is https:// and a host in small letters")
+            return Fallback(host: host)
+        }
+    }
+
+    /// Shows screens. While it is `nil`, pages are refused (``MediatorError/Kind/noShell``). It is held weakly.
+    public weak var shell: (any Shell)?
+
+    let modules: [any Module]
+    private let modulesByPages: [ObjectIdentifier: any Module]
+    nonisolated let addresses: AddressBook
+    private nonisolated let services: [ObjectIdentifier: Service]
+
+    /// The screens for whose results somebody waits.
+    var openings: [ScreenID: Opening] = [:]
+    /// The page that waits at each guard, by the name of the guard.
+    var waiting: [String: WaitingPage] = [:]
+    private var screenCount = 0
+
+    /// Creates a mediator.
+    ///
+    /// If two modules have one name, or two services one type, the first is used; ``check()`` reports the other.
+    ///
+    /// - Parameters:
+    ///   - scheme: The URL scheme of the app, in small letters, as it is registered with the system.
+    ///   - fallback: The web site that shows what this build can't.
+    ///   - ignoredParameters: Names of parameters that are skipped in addresses of the web site, such as `utm_source`.
+    ///     By default none: an address with an unknown parameter is shown by the site.
+    ///   - modules: The modules of this build.
+    public init(
+        scheme: String = "app", fallback: Fallback = .none, ignoredParameters: Set<String> = [],
+        @ModuleBuilder modules: @MainActor () -> [any Module]
+    ) {
+        precondition(
+            !scheme.isEmpty && scheme != "https" && scheme == scheme.lowercased()
+                && scheme.utf8.allSatisfy(Percent.isUnreserved), "the scheme of the app is a word in small letters")
+        self.modules = modules()
+        let services = self.modules.flatMap(\.services)
+        self.services = Dictionary(services.map { (ObjectIdentifier($0.type), $0) }) { first, _ in first }
+        let withPages = self.modules.filter { $0.pages != Never.self }
+        modulesByPages = Dictionary(withPages.map { (ObjectIdentifier($0.pages), $0) }) { first, _ in first }
+        addresses = AddressBook(
+            origins: Address.Origins(scheme: scheme, host: fallback.host), ignored: ignoredParameters,
+            pages: Dictionary(withPages.map { ($0.pages.module, $0.pages) }) { first, _ in first },
+            routes: withPages.flatMap { module in
+                module.paths.compactMap { page, text in
+                    guard let template = try? PathTemplate(text, for: page) else { return nil }
+                    return AddressBook.Route(pages: module.pages, template: template)
+                }
+            })
+    }
+
+    func module(of page: any Page) -> (any Module)? { modulesByPages[ObjectIdentifier(type(of: page))] }
+
+    func makeScreenID() -> ScreenID {
+        screenCount += 1
+        return ScreenID(number: screenCount)
+    }
+
+    /// Returns the service of another module. It is made at the first call, once for the mediator.
+    ///
+    /// - Parameter type: The protocol of the service, as in `(any Orders).self`.
+    /// - Throws: ``MediatorError/Kind/noService`` if no module of this build supplies it.
+    public nonisolated func service<Interface: Sendable>(
+        _ type: Interface.Type
+    ) throws(MediatorError) -> Interface {
+        guard let service = services[ObjectIdentifier(type)]?.instance(in: self) as? Interface else {
+            throw MediatorError(.noService, "no module of this build supplies \(type)")
+        }
+        return service
+    }
+}
+
+extension Module {
+    var pages: any Page.Type { Pages.self }
+}

@@ -1,0 +1,79 @@
+/// Makes the screens of its pages, and supplies its services to other modules.
+///
+/// ```swift
+/// struct OrdersModule: Module {
+///     func screen(for page: OrdersPage, in mediator: Mediator) -> Screen {
+///         switch page {
+///         case .list: Screen(OrderList(mediator: mediator))
+///         case .order(let id, let tab): Screen(OrderDetails(id: id, tab: tab))
+///         case .pay(let id): Screen(Payment(of: id), as: .sheet)
+///         }
+///     }
+///     var services: [Service] { [Service((any Orders).self) { LiveOrders() }] }
+///     var paths: KeyValuePairs<String, String> { ["order": "/o/{id}"] }
+/// }
+/// ```
+///
+/// The app lists its modules once, when it creates the ``Mediator``. A module imports the pages and protocols of the
+/// modules that it uses, and nothing else of them.
+@MainActor public protocol Module {
+    /// The pages of the module; `Never` for a module that has services only.
+    associatedtype Pages: Page
+
+    /// Makes the screen of a page.
+    ///
+    /// - Parameter mediator: Opens pages of other modules. The screen may store it.
+    func screen(for page: Pages, in mediator: Mediator) -> Screen
+
+    /// Returns the conditions under which a page may be shown, which are checked in this order; by default none.
+    func guards(for page: Pages) -> [Guard]
+
+    /// The services that other modules may use; by default none.
+    var services: [Service] { get }
+
+    /// Paths of an existing web site, by the name of the page; by default none.
+    ///
+    /// With `["order": "/o/{id}"]` the page `order` also has the address `https://m.example.com/o/7`. A name in braces
+    /// is a whole segment. Parameters that the path does not have are in the query. A page that is written takes its
+    /// first path whose parameters it has all, and otherwise `/orders/order`.
+    var paths: KeyValuePairs<String, String> { get }
+
+    /// The pages and services of other modules without which the module does not work; by default none.
+    ///
+    /// ``Mediator/check()`` reports those that no module supplies:
+    ///
+    /// ```swift
+    /// var uses: [Any.Type] { [OrdersPage.self, (any Orders).self] }
+    /// ```
+    var uses: [Any.Type] { get }
+}
+
+extension Module {
+    /// No conditions.
+    public func guards(for page: Pages) -> [Guard] { [] }
+    /// No services.
+    public var services: [Service] { [] }
+    /// No paths but those of the names.
+    public var paths: KeyValuePairs<String, String> { [:] }
+    /// No other module.
+    public var uses: [Any.Type] { [] }
+}
+
+extension Module where Pages == Never {
+    /// Is never called, since there is no page.
+    public func screen(for page: Never, in mediator: Mediator) -> Screen {}
+}
+
+/// Lists modules, one a line, with `if` for those that not every build has.
+@resultBuilder public enum ModuleBuilder {
+    /// Lists one module.
+    public static func buildExpression(_ module: any Module) -> [any Module] { [module] }
+    /// Joins lines.
+    public static func buildBlock(_ modules: [any Module]...) -> [any Module] { Array(modules.joined()) }
+    /// Lists the modules of an `if`, or none.
+    public static func buildOptional(_ modules: [any Module]?) -> [any Module] { modules ?? [] }
+    /// Lists the modules of an `if`.
+    public static func buildEither(first modules: [any Module]) -> [any Module] { modules }
+    /// Lists the modules of an `else`.
+    public static func buildEither(second modules: [any Module]) -> [any Module] { modules }
+}

@@ -1,0 +1,49 @@
+extension Mediator {
+    /// Opens a page, waits for its result, and closes the page.
+    ///
+    /// ```swift
+    /// let address = try await mediator.result(of: AccountPage.pickAddress)
+    /// let other = try await mediator.result(of: { AccountPage.pickNear(city: "Berlin", $0) })
+    /// ```
+    ///
+    /// Cancelling the task closes the page. The web site is not shown instead of the page, since it can't return a
+    /// result.
+    ///
+    /// - Parameters:
+    ///   - page: A case with one parameter, a ``Reply``; or a closure that makes the page of its reply.
+    ///   - presentation: The way to show it, by default that of its ``Screen``.
+    /// - Throws: ``MediatorError/Kind/closed`` if the page goes without a result, ``MediatorError/Kind/cancelled`` if
+    ///   the task is cancelled, and the reasons for which a page does not open.
+    public func result<P: Page, Value: Sendable>(
+        of page: (Reply<Value>) -> P, as presentation: Presentation? = nil
+    ) async throws(MediatorError) -> Value {
+        guard !Task.isCancelled else { throw .cancelled }
+        let waiter = Waiter<Value>()
+        let opening = Opening { waiter.end(with: .failure($0)) }
+        ask(page, waiter, opening, presentation)
+        let end = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiter.whenEnded { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            waiter.end(with: .failure(.cancelled))
+        }
+        close(opening)
+        return try end.get()
+    }
+
+    /// Opens the page in a function of its own, at whose return no copy of the reply is left but that of the screen.
+    private func ask<P: Page, Value: Sendable>(
+        _ page: (Reply<Value>) -> P, _ waiter: Waiter<Value>, _ opening: Opening, _ presentation: Presentation?
+    ) {
+        let page = page(Reply(to: waiter))
+        let request = PageRequest(page: page, presentation: presentation, opensSite: false, opening: opening)
+        withExtendedLifetime(request) {
+            if case .refused(let error) = begin(request) { opening.end(error) }
+        }
+    }
+}
+
+extension MediatorError {
+    static let cancelled = MediatorError(.cancelled, "the task that waited for the page was cancelled")
+}

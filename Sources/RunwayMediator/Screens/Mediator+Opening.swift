@@ -1,0 +1,131 @@
+extension Mediator {
+    /// Opens a page.
+    ///
+    /// - Parameters:
+    ///   - page: The page. If no module of this build has it, or a ``Guard`` has switched it off, the web site is shown
+    ///     at the same path.
+    ///   - presentation: The way to show it, by default that of its ``Screen``.
+    @discardableResult public func open<P: Page>(_ page: P, as presentation: Presentation? = nil) -> Outcome {
+        begin(PageRequest(page: page, presentation: presentation, opensSite: true))
+    }
+
+    /// Opens the page at an address.
+    ///
+    /// An address of the app's scheme is refused unless it is the address of a page that the caller may open; if this
+    /// build has no such page, the web site is shown at the same path. Every address of the web site that is no such
+    /// page is shown by the site. For a caller ``Reach/pages``, which shows the site itself, nothing is shown then.
+    ///
+    /// Opening only shows a page: an address calls no function.
+    ///
+    /// - Parameters:
+    ///   - address: A URL of at most 4,096 bytes. It must be written as the app writes it: no unknown or repeated
+    ///     parameters, no `07`, `+7` or `7.0` for 7. The order of the parameters does not matter.
+    ///   - caller: Who asks: ``Reach/links`` for links, notifications and messages, ``Reach/pages`` for a web view.
+    @discardableResult public func open(_ address: String, from caller: Reach = .links) -> Outcome {
+        let opensSite = caller != .pages
+        switch addresses.destination(of: address, for: caller) {
+        case .page(let page): return begin(PageRequest(page: page, presentation: nil, opensSite: opensSite))
+        case .site(let address, let error): return opensSite ? showWeb(address) : .refused(error)
+        case .nothing(let error): return .refused(error)
+        }
+    }
+
+    /// Makes the screen of a page, to embed it in another screen. Nothing is shown.
+    ///
+    /// - Returns: The screen, or `nil` if no module of this build has the page, or if a ``Guard`` is shut.
+    public func screen<P: Page>(for page: P) -> Screen? {
+        func make<M: Module>(_ module: M) -> Screen? {
+            guard let page = page as? M.Pages, module.guards(for: page).allSatisfy({ $0.isOpen() }) else { return nil }
+            return module.screen(for: page, in: self)
+        }
+        return module(of: page).flatMap { make($0) }
+    }
+
+    /// Reports that the user closed a screen, or that the system did. Whoever waits for its result is notified
+    /// (``MediatorError/Kind/closed``).
+    public func didClose(_ id: ScreenID) { openings.removeValue(forKey: id)?.end(.pageClosed) }
+
+    func begin(_ request: PageRequest) -> Outcome {
+        guard let module = module(of: request.page) else {
+            return showSite(
+                request, after: MediatorError(.notFound, "no module of this build has \(type(of: request.page))"))
+        }
+        return begin(request, in: module)
+    }
+
+    private func begin<M: Module>(_ request: PageRequest, in module: M) -> Outcome {
+        guard let page = request.page as? M.Pages else { preconditionFailure("a module is listed by its pages") }
+        guard let shell else { return .refused(.noShell) }
+        for condition in module.guards(for: page) where !condition.isOpen() {
+            let error = MediatorError(.shut, "the guard \(condition.name) is shut")
+            guard let redirection = condition.redirection else { return showSite(request, after: error) }
+            guard !request.redirections.contains(condition.name) else { return .refused(error) }
+            return wait(request, at: condition.name, redirection)
+        }
+        let screen = module.screen(for: page, in: self)
+        let id = makeScreenID()
+        if let opening = request.opening {
+            opening.screen = id
+            openings[id] = opening
+        }
+        shell.show(screen, id: id, of: page, as: request.presentation ?? screen.presentation)
+        return .shown
+    }
+
+    /// Shows the page of a guard first. A request that waits at the same guard already is replaced.
+    private func wait(_ request: PageRequest, at name: String, _ redirection: Guard.Redirection) -> Outcome {
+        var request = request
+        request.redirections.insert(name)
+        if let other = waiting[name] {
+            waiting[name] = WaitingPage(request: request, redirection: other.redirection)
+            return .waiting
+        }
+        let waiter = Waiter<Void>()
+        waiting[name] = WaitingPage(request: request, redirection: waiter)
+        let opening = Opening { waiter.end(with: .failure($0)) }
+        waiter.whenEnded { [weak self] end in
+            Task { @MainActor in self?.proceed(at: name, waiter, end, opening) }
+        }
+        let outcome = begin(
+            PageRequest(
+                page: redirection(Reply(to: waiter)), presentation: nil, opensSite: false,
+                redirections: request.redirections, opening: opening))
+        guard case .refused = outcome else { return .waiting }
+        waiting[name] = nil
+        return outcome
+    }
+
+    private func proceed(
+        at name: String, _ redirection: Waiter<Void>, _ end: Result<Void, MediatorError>, _ opening: Opening
+    ) {
+        close(opening)
+        guard let page = waiting[name], page.redirection === redirection else { return }
+        waiting[name] = nil
+        let request = page.request
+        guard case .success = end, request.opening?.isEnded != true else { return }
+        if case .refused(let error) = begin(request) { request.opening?.end(error) }
+    }
+
+    /// Closes the screen of an opening that has ended, unless it is closed already.
+    func close(_ opening: Opening) {
+        opening.isEnded = true
+        if let id = opening.screen, openings.removeValue(forKey: id) != nil { shell?.close(id) }
+    }
+
+    private func showSite(_ request: PageRequest, after error: MediatorError) -> Outcome {
+        guard request.opensSite, let address = try? addresses.siteAddress(of: request.page) else {
+            return .refused(error)
+        }
+        return showWeb(address)
+    }
+
+    private func showWeb(_ address: String) -> Outcome {
+        guard let shell else { return .refused(.noShell) }
+        shell.showWeb(address)
+        return .web(address)
+    }
+}
+
+extension MediatorError {
+    static let noShell = MediatorError(.noShell, "the mediator has no shell")
+}

@@ -1,0 +1,29 @@
+/// Shows screens and web pages in a window of the app.
+///
+/// A shell performs, and decides nothing. The ``Mediator`` holds it weakly.
+@MainActor public protocol Shell: AnyObject {
+    /// Shows a screen, and stores `id` with it.
+    ///
+    /// When the user closes the screen, the shell calls ``Mediator/didClose(_:)``.
+    ///
+    /// - Parameters:
+    ///   - page: The page, for logs. A shell that stores it also stores its ``Reply``, and must report every closed
+    ///     screen.
+    ///   - presentation: The way to show the screen, which takes precedence over the default of the screen.
+    func show(_ screen: Screen, id: ScreenID, of page: any Page, as presentation: Presentation)
+
+    /// Shows a web page of the app's site.
+    ///
+    /// The web view of the shell passes each later navigation to ``Mediator/open(_:from:)`` with ``Reach/pages``,
+    /// cancels the navigation if the address was opened, and loads it otherwise. It does not ask about `address`
+    /// itself.
+    func showWeb(_ address: String)
+
+    /// Closes a screen, without a call of ``Mediator/didClose(_:)``. Does nothing if the screen is closed already.
+    func close(_ id: ScreenID)
+}
+
+/// Identifies a screen that a mediator has shown.
+public struct ScreenID: Hashable, Sendable {
+    let number: Int
+}
