@@ -32,7 +32,7 @@ extension Values<Notes> {
 }
 
 /// A folder that is removed with this object.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
     let url = FileManager.default.temporaryDirectory.appending(path: "runway-sync-\(UUID().uuidString)")
     var file: URL { url.appending(path: "records.sqlite") }
 

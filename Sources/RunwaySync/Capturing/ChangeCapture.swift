@@ -123,6 +123,12 @@ final class ChangeCapture: StoreFollower {
             .compactMap { Identifier($0) }
     }
 
+    /// The spaces that the app has joined.
+    func joinedSpaces(in database: Database) throws -> [Identifier] {
+        try DatabaseValue.fetchAll(database, sql: "SELECT id FROM runway_sync_space WHERE joined = 1 ORDER BY number")
+            .compactMap { Identifier($0) }
+    }
+
     /// Runs changes that are not captured.
     func applying(in database: Database, _ change: () throws -> Void) throws {
         try database.execute(sql: "UPDATE runway_sync_file SET paused = 1")

@@ -181,10 +181,23 @@ extension SQLiteDeviceStore: DeviceStore {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (space, sequence) DO UPDATE SET
                 open = excluded.open, refused = excluded.refused, decided = excluded.decided, body = excluded.body
             """, StatementArguments(arguments))
+        if outgoing.withdrawal != nil || outgoing.verdict != nil { try listRefused(outgoing) }
+    }
+
+    /// Lists the rows of a refused transaction, so that the app finds the reason by a row.
+    private func listRefused(_ outgoing: Outgoing) throws {
+        try execute("DELETE FROM runway_sync_refused WHERE space = ? AND sequence = ?", [number, outgoing.sequence])
+        guard let refusal = outgoing.withdrawal ?? outgoing.verdict?.refusal else { return }
+        for key in outgoing.transaction.operations.compactMap(\.key) {
+            try execute(
+                "INSERT OR REPLACE INTO runway_sync_refused VALUES (?, ?, ?, ?, ?)",
+                arguments(key, outgoing.sequence, refusal.name))
+        }
     }
 
     func remove(outgoing sequence: Int64) throws {
         try mark(sequence, nil)
+        try execute("DELETE FROM runway_sync_refused WHERE space = ? AND sequence = ?", [number, sequence])
         try execute("DELETE FROM runway_sync_outgoing WHERE space = ? AND sequence = ?", [number, sequence])
     }
 
@@ -217,6 +230,16 @@ extension SQLiteDeviceStore: DeviceStore {
             """
         return try Bool.fetchOne(
             database.cachedStatement(sql: sql), arguments: [bytes, milliseconds, number]) ?? false
+    }
+}
+
+extension RunwaySyncCore.Operation {
+    /// The row; `nil` for a batch, and for a void.
+    var key: RowKey? {
+        switch action {
+        case .insert(let key, _, _), .update(let key, _, _), .delete(let key, _): key
+        case .batch, .void: nil
+        }
     }
 }
 

@@ -29,7 +29,7 @@ enum SyncSchema {
     private static let tables = """
         CREATE TABLE runway_sync_file (
             one INTEGER PRIMARY KEY CHECK (one = 1), paused INTEGER NOT NULL, clock INTEGER NOT NULL,
-            installation BLOB) STRICT;
+            installation TEXT) STRICT;
         INSERT INTO runway_sync_file VALUES (1, 0, 0, NULL);
         CREATE TABLE runway_sync_table (name TEXT PRIMARY KEY, columns TEXT NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE runway_sync_change (
@@ -37,8 +37,8 @@ enum SyncSchema {
             size INTEGER NOT NULL);
         CREATE TABLE runway_sync_write (last INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT;
         CREATE TABLE runway_sync_space (
-            number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, joined INTEGER NOT NULL, version INTEGER NOT NULL,
-            state BLOB NOT NULL) STRICT;
+            number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, joined INTEGER NOT NULL, problem TEXT,
+            version INTEGER NOT NULL, state BLOB NOT NULL) STRICT;
         CREATE TABLE runway_sync_row (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, row BLOB NOT NULL,
             PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;
@@ -55,6 +55,12 @@ enum SyncSchema {
             n INTEGER PRIMARY KEY, space INTEGER NOT NULL, sequence INTEGER NOT NULL, id BLOB NOT NULL,
             open INTEGER NOT NULL, refused INTEGER NOT NULL, decided INTEGER, size INTEGER NOT NULL,
             body BLOB NOT NULL, UNIQUE (space, sequence)) STRICT;
+        CREATE TABLE runway_sync_refused (
+            space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, sequence INTEGER NOT NULL, reason TEXT NOT NULL,
+            PRIMARY KEY (space, tbl, id, sequence)) STRICT, WITHOUT ROWID;
+        CREATE TABLE runway_sync_conflict (
+            space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, lost BLOB NOT NULL,
+            PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;
         CREATE INDEX runway_sync_outgoing_id ON runway_sync_outgoing (space, id);
         CREATE INDEX runway_sync_outgoing_open ON runway_sync_outgoing (space, sequence) WHERE open = 1;
         CREATE INDEX runway_sync_outgoing_refused ON runway_sync_outgoing (space, sequence) WHERE refused = 1

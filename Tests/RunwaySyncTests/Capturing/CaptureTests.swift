@@ -102,7 +102,7 @@ struct CaptureTests {
         for column in ["id", "listId"] {
             await #expect(throws: TableError.self) {
                 try await store.write { file in
-                    try file.database.execute(sql: "UPDATE note SET \(column) = ?", arguments: [UUID(number: 77)])
+                    try file.connection.execute(sql: "UPDATE note SET \(column) = ?", arguments: [UUID(number: 77)])
                 }
             }
         }
@@ -128,7 +128,7 @@ struct CaptureTests {
         for _ in 0..<201 { try await store.write { try $0.insert(Values(UUID(), in: list, title: "a")) } }
         let counts = try await store.read { file in
             try ["runway_sync_outgoing", "runway_sync_write"].map {
-                try Int.fetchOne(file.database, sql: "SELECT COUNT(*) FROM \($0)")
+                try Int.fetchOne(file.connection, sql: "SELECT COUNT(*) FROM \($0)")
             }
         }
         #expect(counts == [200, 1])
@@ -157,7 +157,7 @@ struct CaptureTests {
         let list = list
         try await plain.write { file in
             for _ in 0..<1_200 {
-                try file.database.execute(
+                try file.connection.execute(
                     sql: "INSERT INTO note (id, listId, title) VALUES (?, ?, 'a')", arguments: [UUID(), list])
             }
         }

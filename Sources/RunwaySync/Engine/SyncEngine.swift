@@ -1,0 +1,267 @@
+public import Foundation
+import GRDB
+public import Runway
+import RunwayStreams
+import RunwaySyncCore
+public import RunwayTables
+import Synchronization
+
+/// Synchronises the tables of a store with a server.
+///
+/// ```swift
+/// let store = try await RecordStore.open(at: file, tables: [Tasks.self])
+/// let sync = try await SyncEngine(store, over: network, service: Backend.self)
+/// try await sync.join(list)
+/// ```
+///
+/// Each joined space is pulled and pushed after a write, when the server reports a change, after a change of network,
+/// when the app comes to the foreground, and at most 4 s after the last time. Writes never wait for the network: they
+/// are in the file with their changes, and are sent when that is possible, also by a later process.
+///
+/// The requests are calls of the layer: they are signed, authorised and recorded as any other. What waits, and why, is
+/// in the store: observe ``RunwayTables/TableReading/syncStatus(of:)``.
+///
+/// A store has one engine in each process. The engine runs until ``close()``.
+public final class SyncEngine: Sendable {
+    private struct Running {
+        let loop: SpaceLoop
+        let task: Task<Void, Never>
+    }
+
+    private struct State {
+        var spaces: [Identifier: Running] = [:]
+        var pokes: Task<Void, Never>?
+        var helpers: [Task<Void, Never>] = []
+        var isClosed = false
+    }
+
+    private let store: RecordStore
+    let capture: ChangeCapture
+    private let calls: SyncCalls
+    /// Guards the tasks of the joined spaces.
+    private let state = Mutex(State())
+    /// Guards the number of the listener to commits.
+    private let listener = Mutex<Int?>(nil)
+    /// Guards the registration for the app's return to the foreground.
+    private let observer = Mutex<(any NSObjectProtocol)?>(nil)
+
+    /// Begins to synchronise the spaces that were joined before.
+    ///
+    /// - Parameters:
+    ///   - store: The store, with tables that are a ``SyncedTable``.
+    ///   - network: The layer over which the calls are made.
+    ///   - service: The service of the server.
+    ///   - path: The path of the server's routes, relative to the service's base URL. The default is `sync`.
+    ///   - eventsPath: The path of the server's event stream, on which it reports changes. The default, `nil`, follows
+    ///     none: then changes of others arrive within 4 s.
+    /// - Throws: `TableError.Kind.notSyncable` if the store has no synchronised table, or an error of the file.
+    public init<Service: APIService>(
+        _ store: RecordStore, over network: NetworkLayer, service: Service.Type, path: String = "sync",
+        eventsPath: String? = nil
+    ) async throws {
+        guard let capture = store.follower as? ChangeCapture else {
+            throw TableError(.notSyncable, "The store has no synchronised table.")
+        }
+        (self.store, self.capture) = (store, capture)
+        calls = SyncCalls(network, service, path: path, eventsPath: eventsPath)
+        let identity = DeviceIdentity(of: store.url)
+        let (wasCopied, spaces) = try await store.writeAsFollower { database in
+            (try identity.check(in: database), try capture.joinedSpaces(in: database))
+        }
+        for space in spaces { start(space, with: wasCopied ? .wasCopied : nil) }
+        listener.withLock { $0 = capture.addListener { [weak self] in self?.prompt(isUrgent: false) } }
+        follow(network)
+        followPokes()
+    }
+
+    deinit { stop() }
+
+    /// Begins to synchronise a space. Does nothing if it was joined before. Later engines of this store continue it.
+    ///
+    /// Returns when the space is joined in the file. Its rows arrive later, all at once.
+    ///
+    /// - Throws: An error of the file.
+    public func join(_ space: UUID) async throws {
+        let (space, capture) = (Identifier(space), capture)
+        let isRevoked = try await store.writeAsFollower { database in
+            let isRevoked = try capture.store(of: space, in: database).state.isRevoked
+            try database.execute(
+                sql: "UPDATE runway_sync_space SET joined = 1 WHERE id = ?", arguments: [space.databaseValue])
+            return isRevoked
+        }
+        start(space, with: isRevoked ? .readmitted : nil)
+        followPokes()
+    }
+
+    /// Ends the synchronisation of a space, and removes its rows from this device.
+    ///
+    /// - Parameters:
+    ///   - space: The space.
+    ///   - discardsUnsent: Whether changes that were not sent are lost. The default is `false`.
+    /// - Returns: Whether the space was left: `false` if changes wait, and must not be lost.
+    /// - Throws: An error of the file.
+    @discardableResult
+    public func leave(_ space: UUID, discardsUnsent: Bool = false) async throws -> Bool {
+        let (space, capture) = (Identifier(space), capture)
+        await stop(space)
+        let isLeft = try await store.writeAsFollower { database in
+            try capture.sealAll(in: database)
+            let file = try capture.store(of: space, in: database)
+            guard try discardsUnsent || !file.open().contains(where: { $0.verdict == nil }) else { return false }
+            try capture.applying(in: database) { try file.removeSpace() }
+            return true
+        }
+        if !isLeft { start(space, with: nil) }
+        followPokes()
+        return isLeft
+    }
+
+    /// Runs a cycle of each joined space, or of one, and returns when it has ended.
+    ///
+    /// Call it when the user asks for the newest state, when a page is opened, or in a background refresh of the system.
+    ///
+    /// - Returns: The problem because of which not all was exchanged; `nil` if there was none.
+    @discardableResult
+    public func syncNow(_ space: UUID? = nil) async -> SyncProblem? {
+        let loops = state.withLock { state in
+            state.spaces.filter { item in space.map { Identifier($0) == item.key } ?? true }.values.map(\.loop)
+        }
+        return await withTaskGroup(of: SyncProblem?.self) { group in
+            for loop in loops { group.addTask { await loop.cycle() } }
+            var problem: SyncProblem?
+            for await ended in group { problem = problem ?? ended }
+            return problem
+        }
+    }
+
+    /// Withdraws a change that waits. Nothing happens if the server has received it already.
+    ///
+    /// - Parameter change: The id of the change, as ``SyncChange/id``.
+    public func withdraw(_ change: UUID, in space: UUID) {
+        loop(of: Identifier(space))?.pass(.withdrew(Identifier(change)))
+    }
+
+    /// Removes a refused change from the list, after the user has seen it.
+    ///
+    /// - Throws: An error of the file.
+    public func dismiss(_ change: UUID, in space: UUID) async throws {
+        let (space, change, capture) = (Identifier(space), Identifier(change), capture)
+        try await store.writeAsFollower { database in
+            let file = try capture.store(of: space, in: database)
+            for outgoing in try file.refused() where outgoing.transaction.id == change {
+                try file.remove(outgoing: outgoing.sequence)
+            }
+            try file.finish()
+        }
+    }
+
+    /// Ends the synchronisation before a sign-out, and asks about changes that were not sent.
+    ///
+    /// - Parameter decide: Returns what becomes of the changes, whose number it receives. It is not called if there are
+    ///   none.
+    /// - Returns: Whether the engine was closed: `false` if changes could not be sent.
+    /// - Throws: An error of the file.
+    public func signOut(_ decide: @Sendable (_ count: Int) async -> UnsentChanges) async throws -> Bool {
+        let count = try await waitingCount()
+        if count > 0 {
+            switch await decide(count).choice {
+            case .send:
+                _ = await syncNow()
+                if try await waitingCount() > 0 { return false }
+            case .discard:
+                for space in state.withLock({ Array($0.spaces.keys) }) {
+                    try await leave(UUID(space), discardsUnsent: true)
+                }
+            case .keep: break
+            }
+        }
+        await close()
+        return true
+    }
+
+    private func waitingCount() async throws -> Int {
+        try await store.writeAsFollower { [capture] database in
+            try capture.sealAll(in: database)
+            let sql = "SELECT COUNT(*) FROM runway_sync_outgoing WHERE open = 1 AND decided IS NULL"
+            return try Int.fetchOne(database, sql: sql) ?? 0
+        }
+    }
+
+    /// Ends all cycles, and returns when nothing runs any more. The store stays open, and captures further writes.
+    public func close() async {
+        let tasks = stop()
+        for task in tasks { await task.value }
+    }
+
+    @discardableResult
+    private func stop() -> [Task<Void, Never>] {
+        if let number = listener.withLock({ $0.take() }) { capture.removeListener(number) }
+        if let observer = observer.withLock({ $0.take() }) { NotificationCenter.default.removeObserver(observer) }
+        let tasks = state.withLock { state in
+            state.isClosed = true
+            defer { (state.spaces, state.pokes, state.helpers) = ([:], nil, []) }
+            return state.spaces.values.map(\.task) + state.helpers + (state.pokes.map { [$0] } ?? [])
+        }
+        for task in tasks { task.cancel() }
+        return tasks
+    }
+
+    private func stop(_ space: Identifier) async {
+        let running = state.withLock { $0.spaces.removeValue(forKey: space) }
+        running?.task.cancel()
+        await running?.task.value
+    }
+
+    private func start(_ space: Identifier, with event: SyncDevice.Event?) {
+        state.withLock { state in
+            if state.isClosed { return }
+            let loop: SpaceLoop
+            if let running = state.spaces[space] {
+                loop = running.loop
+            } else {
+                loop = SpaceLoop(space, store, capture, calls)
+                state.spaces[space] = Running(loop: loop, task: Task { await loop.run() })
+            }
+            if let event { loop.pass(event) }
+        }
+    }
+
+    func loop(of space: Identifier) -> SpaceLoop? { state.withLock { $0.spaces[space]?.loop } }
+
+    func prompt(isUrgent: Bool) {
+        for loop in state.withLock({ $0.spaces.values.map(\.loop) }) { loop.prompt(isUrgent: isUrgent) }
+    }
+
+    /// Begins cycles after changes of the network, sign-ins, and when the app comes to the foreground.
+    private func follow(_ network: NetworkLayer) {
+        let (statuses, services) = (network.statuses, network.servicesChanges)
+        let helpers = [
+            Task { [weak self] in for await status in statuses where status.isReachable { self?.prompt(isUrgent: true) }
+            },
+            Task { [weak self] in for await _ in services { self?.prompt(isUrgent: true) } },
+        ]
+        state.withLock { $0.helpers = helpers }
+        // UIKit's name, which is not imported here. Other systems never post it.
+        let foreground = Notification.Name("UIApplicationWillEnterForegroundNotification")
+        observer.withLock {
+            $0 = NotificationCenter.default.addObserver(forName: foreground, object: nil, queue: nil) { [weak self] _ in
+                self?.prompt(isUrgent: true)
+            }
+        }
+    }
+
+    /// Follows the pokes of the joined spaces, instead of those that were followed before.
+    private func followPokes() {
+        state.withLock { state in
+            state.pokes?.cancel()
+            let spaces = Set(state.spaces.keys)
+            guard !state.isClosed, !spaces.isEmpty, let pokes = calls.pokes(of: spaces) else {
+                return state.pokes = nil
+            }
+            state.pokes = Task { [weak self] in
+                var iterator = pokes.makeAsyncIterator()
+                while !Task.isCancelled, let element = try? await iterator.next() { self?.receive(element, of: spaces) }
+            }
+        }
+    }
+}

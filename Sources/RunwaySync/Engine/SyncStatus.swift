@@ -1,0 +1,176 @@
+public import Foundation
+import GRDB
+import RunwaySyncCore
+public import RunwayTables
+
+/// The state of a space on this device, for the screen.
+public struct SyncStatus: Hashable, Sendable {
+    /// The number of changes that the server has not decided on.
+    public let waitingCount: Int
+    /// The time of the oldest of them; `nil` if there is none.
+    public let waitingSince: Date?
+    /// The reason why the last exchange did not succeed; `nil` if it did, or there was none.
+    public let problem: SyncProblem?
+    /// The number of rows that have arrived of a space that is being read as a whole; `nil` if none is.
+    public let arrivedRowCount: Int?
+    /// The number of rows that the tables of this version can't store. They are not shown.
+    public let parkedRowCount: Int
+    /// Whether the account may not see the space any more. Its rows were removed.
+    public let isRevoked: Bool
+    /// The changes that the server refused, or that were withdrawn, oldest first.
+    public let refusedChanges: [SyncChange]
+}
+
+/// A transaction of the app that is not in the common state.
+public struct SyncChange: Hashable, Sendable {
+    /// The id, for ``SyncEngine/withdraw(_:in:)`` and ``SyncEngine/dismiss(_:in:)``.
+    public let id: UUID
+    /// The time of the write, by this device's clock.
+    public let date: Date
+    /// The reason in one word: `absent`, `forbidden`, `tooMany`, `tooLarge`, `unreadable`, `revoked`, `void` for a
+    /// change that the user withdrew, or a word of the server's own.
+    public let reason: String
+    /// The rows, by table.
+    public let rows: [String: [UUID]]
+}
+
+/// The state of one row on this device.
+public enum RowSyncStatus: Hashable, Sendable {
+    /// The row is as the server has it.
+    case synced
+    /// Changes of this device wait.
+    case pending
+    /// The server refused a change; the associated value is ``SyncChange/reason``.
+    case refused(String)
+    /// The user withdrew a change.
+    case withdrawn
+}
+
+/// What becomes of changes that were not sent, at a sign-out.
+public struct UnsentChanges: Hashable, Sendable {
+    enum Choice { case send, discard, keep }
+    let choice: Choice
+
+    /// The changes are sent now. If that fails, the sign-out does not happen.
+    public static let send = UnsentChanges(choice: .send)
+    /// The changes are lost, and all rows are removed from this device.
+    public static let discard = UnsentChanges(choice: .discard)
+    /// The changes stay in the file, and are sent when the account signs in again on this device.
+    public static let keep = UnsentChanges(choice: .keep)
+}
+
+extension TableReading {
+    /// Returns the state of a space. It can be observed, as any result of a read.
+    ///
+    /// ```swift
+    /// let status = store.observe { try $0.syncStatus(of: list) }
+    /// ```
+    ///
+    /// - Throws: An error of the file.
+    public func syncStatus(of space: UUID) throws -> SyncStatus {
+        try SpaceReading(connection, Identifier(space)).status()
+    }
+
+    /// Returns the state of a row. It can be observed.
+    ///
+    /// - Throws: An error of the file.
+    public func syncStatus<Table: SyncedTable>(of table: Table.Type, _ id: UUID) throws -> RowSyncStatus {
+        let key = StatementArguments([Table.name, Identifier(id).databaseValue])
+        func exists(_ sql: String) throws -> Bool {
+            try Bool.fetchOne(connection.cachedStatement(sql: sql), arguments: key) ?? false
+        }
+        if try exists("SELECT 1 FROM runway_sync_preview WHERE tbl = ? AND id = ? LIMIT 1") { return .pending }
+        if try exists("SELECT 1 FROM runway_sync_change WHERE tbl = ? AND id = ? LIMIT 1") { return .pending }
+        let sql = "SELECT reason FROM runway_sync_refused WHERE tbl = ? AND id = ? ORDER BY sequence DESC LIMIT 1"
+        let reason = try String.fetchOne(connection.cachedStatement(sql: sql), arguments: key)
+        return reason.map { $0 == Refusal.void.name ? .withdrawn : .refused($0) } ?? .synced
+    }
+}
+
+/// Reads the state of a space without changing the file.
+private struct SpaceReading {
+    private let database: Database
+    private let space: Identifier
+
+    init(_ database: Database, _ space: Identifier) { (self.database, self.space) = (database, space) }
+
+    func status() throws -> SyncStatus {
+        let sql = "SELECT number, problem, state FROM runway_sync_space WHERE id = ?"
+        let found = try GRDB.Row.fetchOne(database, sql: sql, arguments: [space.databaseValue])
+        let number: Int64 = found?[0] ?? 0
+        let state = try found.map { try DeviceState(encoded: Array($0[2] as Data)) }
+        let refused = try transactions("refused = 1", number)
+        let (unsealed, oldest) = try unsealed()
+        let waiting = "space = ? AND open = 1 AND decided IS NULL"
+        let first = try transactions(
+            "sequence = (SELECT MIN(sequence) FROM runway_sync_outgoing WHERE \(waiting))", number
+        )
+        .first?.transaction.time
+        return SyncStatus(
+            waitingCount: try count("runway_sync_outgoing WHERE \(waiting)", number) + unsealed,
+            waitingSince: (first ?? oldest).map { Date($0) },
+            problem: (found?[1] as String?).map { SyncProblem(description: $0) },
+            arrivedRowCount: try state?.snapshot == nil ? nil : count("runway_sync_staged WHERE space = ?", number),
+            parkedRowCount: try count("runway_sync_parked WHERE space = ?", number),
+            isRevoked: state?.isRevoked ?? false, refusedChanges: refused.map { SyncChange($0) })
+    }
+
+    /// Returns the number and the first time of the writes that are not sealed.
+    private func unsealed() throws -> (count: Int, oldest: HybridTime?) {
+        let sql = """
+            SELECT COUNT(*), MIN(time) FROM runway_sync_write AS w WHERE EXISTS (
+                SELECT 1 FROM runway_sync_change WHERE space = ? AND n <= w.last
+                    AND n > (SELECT ifnull(MAX(last), 0) FROM runway_sync_write WHERE last < w.last))
+            """
+        let row = try GRDB.Row.fetchOne(database, sql: sql, arguments: [space.databaseValue])
+        let time: Int64? = row?[1]
+        return (row?[0] ?? 0, time.flatMap { HybridTime(bits: UInt64(bitPattern: $0)) })
+    }
+
+    private func count(_ rest: String, _ number: Int64) throws -> Int {
+        try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \(rest)", arguments: [number]) ?? 0
+    }
+
+    private func transactions(_ condition: String, _ number: Int64) throws -> [Outgoing] {
+        let isNested = condition.contains("?")
+        let sql = "SELECT body FROM runway_sync_outgoing WHERE space = ? AND \(condition) ORDER BY sequence"
+        return try Data.fetchAll(
+            database, sql: sql, arguments: StatementArguments(Array(repeating: number, count: isNested ? 2 : 1))
+        ).map { try Outgoing(encoded: Array($0)) }
+    }
+}
+
+extension SyncChange {
+    fileprivate init(_ outgoing: Outgoing) {
+        let keys = outgoing.transaction.operations.compactMap(\.key)
+        self.init(
+            id: UUID(outgoing.transaction.id), date: Date(outgoing.transaction.time),
+            reason: (outgoing.withdrawal ?? outgoing.verdict?.refusal)?.name ?? "",
+            rows: Dictionary(grouping: keys, by: \.table).mapValues { $0.map { UUID($0.id) } })
+    }
+}
+
+extension Date {
+    fileprivate init(_ time: HybridTime) { self.init(timeIntervalSince1970: Double(time.milliseconds) / 1000) }
+}
+
+extension UUID {
+    init(_ identifier: Identifier) {
+        let bytes = identifier.bytes
+        self.init(
+            uuid: (
+                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], bytes[8], bytes[9],
+                bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+            ))
+    }
+}
+
+extension Identifier {
+    init(_ id: UUID) {
+        self = withUnsafeBytes(of: id.uuid) { bytes in
+            Identifier(
+                high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import Foundation
+import GRDB
+import RunwayServer
+import RunwayTables
+import Synchronization
+import Testing
+
+@testable import RunwaySync
+
+/// Devices over real files and sockets.
+@Suite(.timeLimit(.minutes(5)))
+struct EngineTests {
+    private let list = UUID(number: 1)
+
+    /// A device with its file.
+    private final class Device: Sendable {
+        let folder: TemporaryFolder
+        let store: RecordStore
+        let engine: SyncEngine
+
+        init(_ server: SyncServer, joining list: UUID?, in folder: TemporaryFolder? = nil, events: Bool = false)
+            async throws
+        {
+            self.folder = try folder ?? TemporaryFolder()
+            store = try await RecordStore.open(at: self.folder.file, tables: [Notes.self])
+            engine = try await SyncEngine(
+                store, over: server.makeNetwork(), service: Backend.self, eventsPath: events ? "events" : nil)
+            if let list { try await engine.join(list) }
+        }
+
+        func write(_ id: UUID, in list: UUID, _ title: String) async throws {
+            let values = Values(id, in: list, title: title)
+            try await store.write { try $0.save(values) }
+        }
+
+        func titles() async throws -> [String?] {
+            try await store.read {
+                try $0.fetch(Notes.self, orderedBy: [.ascending(Notes.title)]).map { $0[Notes.title] }
+            }
+        }
+
+        func status(of list: UUID) async throws -> SyncStatus { try await store.read { try $0.syncStatus(of: list) } }
+
+        func close() async throws {
+            await engine.close()
+            try await store.close()
+        }
+
+        /// Waits until the file has these notes.
+        @MainActor func waitForTitles(_ titles: [String]) async throws {
+            let notes = store.observe {
+                try $0.fetch(Notes.self, orderedBy: [.ascending(Notes.title)]).map { $0[Notes.title] ?? "" }
+            }
+            for try await found in notes where found == titles { return }
+        }
+    }
+
+    @Test func twoDevicesAgree() async throws {
+        try await SyncServer.run { server in
+            let (first, second) = (try await Device(server, joining: list), try await Device(server, joining: list))
+            try await first.write(UUID(number: 2), in: list, "tea")
+            try await second.write(UUID(number: 3), in: list, "milk")
+            for device in [first, second, first] { #expect(await device.engine.syncNow() == nil) }
+            #expect(try await first.titles() == ["milk", "tea"])
+            #expect(try await second.titles() == ["milk", "tea"])
+            #expect(try await first.status(of: list).waitingCount == 0)
+            try await first.close()
+            try await second.close()
+        }
+    }
+
+    @Test func pokesBringChangesWithoutACall() async throws {
+        try await SyncServer.run { server in
+            let first = try await Device(server, joining: list)
+            let second = try await Device(server, joining: list, events: true)
+            try await first.write(UUID(number: 2), in: list, "tea")
+            try await second.waitForTitles(["tea"])
+            try await first.close()
+            try await second.close()
+        }
+    }
+
+    @Test func failedUploadResumesWithoutANewWrite() async throws {
+        try await SyncServer.run { server in
+            server.faults.add(.refuses(500), to: "push", count: 2)
+            let (first, second) = (try await Device(server, joining: list), try await Device(server, joining: list))
+            try await first.write(UUID(number: 2), in: list, "tea")
+            try await second.waitForTitles(["tea"])
+            #expect(server.faults.requests.filter { $0.hasSuffix("push") }.count >= 3)
+            try await first.close()
+            try await second.close()
+        }
+    }
+
+    @Test func responseLostAfterTheCommitIsNoSecondChange() async throws {
+        try await SyncServer.run { server in
+            let (first, second) = (try await Device(server, joining: nil), try await Device(server, joining: list))
+            server.faults.add(.losesResponse, to: "push")
+            try await first.write(UUID(number: 2), in: list, "tea")
+            try await first.engine.join(list)
+            try await second.waitForTitles(["tea"])
+            while try await first.status(of: list).waitingCount > 0 { _ = await first.engine.syncNow() }
+            try await second.write(UUID(number: 2), in: list, "milk")
+            for device in [second, first] { #expect(await device.engine.syncNow() == nil) }
+            #expect(try await first.titles() == ["milk"])
+            try await first.close()
+            try await second.close()
+        }
+    }
+
+    @Test func ownWritesNeverRevertOnTheScreen() async throws {
+        try await SyncServer.run { server in
+            let device = try await Device(server, joining: list, events: true)
+            let ratings = await device.store.observe {
+                try $0.fetch(Notes.self).first.flatMap { $0[Notes.rating] } ?? -1
+            }
+            let seen = Task { @MainActor in
+                var values: [Int] = []
+                for try await rating in ratings {
+                    values.append(rating)
+                    if rating == 60 { break }
+                }
+                return values
+            }
+            for rating in 0...60 {
+                let values = Values(UUID(number: 2), in: list, title: "tea", rating: rating)
+                try await device.store.write { try $0.save(values) }
+                if rating % 7 == 0 { _ = await device.engine.syncNow() }
+            }
+            let values = try await seen.value
+            #expect(values == values.sorted())
+            try await device.close()
+        }
+    }
+
+    @Test func copiedFileTakesANewID() async throws {
+        try await SyncServer.run { server in
+            let first = try await Device(server, joining: list)
+            try await first.write(UUID(number: 2), in: list, "tea")
+            #expect(await first.engine.syncNow() == nil)
+            try await first.close()
+            let copy = try TemporaryFolder()
+            for name in try FileManager.default.contentsOfDirectory(atPath: first.folder.url.path) {
+                try FileManager.default.copyItem(
+                    at: first.folder.url.appending(path: name), to: copy.url.appending(path: name))
+            }
+            let again = try await Device(server, joining: nil, in: first.folder)
+            let second = try await Device(server, joining: nil, in: copy)
+            try await again.write(UUID(number: 3), in: list, "milk")
+            try await second.write(UUID(number: 4), in: list, "rice")
+            for device in [again, second, again] { #expect(await device.engine.syncNow() == nil) }
+            for device in [again, second] { #expect(try await device.titles() == ["milk", "rice", "tea"]) }
+            let ids = try await [again, second].asyncMap { device in
+                try await device.store.read { file in
+                    let body = try Data.fetchOne(file.connection, sql: "SELECT state FROM runway_sync_space")
+                    return try DeviceState(encoded: Array(body ?? Data())).device
+                }
+            }
+            #expect(ids[0] != ids[1])
+            try await again.close()
+            try await second.close()
+        }
+    }
+
+    @Test func revokedSpaceIsRemovedAndItsChangesAreShown() async throws {
+        let mayRead = Flag(true)
+        try await SyncServer.run(mayRead: { _ in mayRead.value }) { server in
+            let device = try await Device(server, joining: list)
+            try await device.write(UUID(number: 2), in: list, "tea")
+            #expect(await device.engine.syncNow() == nil)
+            mayRead.value = false
+            try await device.write(UUID(number: 3), in: list, "milk")
+            _ = await device.engine.syncNow()
+            let status = try await device.status(of: list)
+            #expect(status.isRevoked)
+            #expect(status.refusedChanges.map(\.reason) == ["revoked"])
+            #expect(try await device.titles() == [])
+            mayRead.value = true
+            try await device.engine.join(list)
+            try await device.waitForTitles(["tea"])
+            try await device.close()
+        }
+    }
+
+    @Test func leavingKeepsUnsentChangesUnlessTheyAreDiscarded() async throws {
+        try await SyncServer.run { server in
+            let device = try await Device(server, joining: list)
+            _ = await device.engine.syncNow()
+            server.faults.add(.refuses(500), to: "push", count: 1_000)
+            try await device.write(UUID(number: 2), in: list, "tea")
+            #expect(try await !device.engine.leave(list))
+            #expect(try await device.titles() == ["tea"])
+            #expect(try await device.engine.leave(list, discardsUnsent: true))
+            #expect(try await device.titles() == [])
+            try await device.close()
+        }
+    }
+
+    @Test func signOutAsksAboutUnsentChanges() async throws {
+        try await SyncServer.run { server in
+            let device = try await Device(server, joining: list)
+            _ = await device.engine.syncNow()
+            server.faults.add(.refuses(500), to: "push", count: 1_000)
+            try await device.write(UUID(number: 2), in: list, "tea")
+            #expect(try await !device.engine.signOut { count in count == 1 ? .send : .discard })
+            #expect(try await device.status(of: list).problem != nil)
+            #expect(try await device.engine.signOut { _ in .keep })
+            #expect(try await device.titles() == ["tea"])
+            let count = server.faults.requests.count
+            try await device.write(UUID(number: 3), in: list, "milk")
+            #expect(await device.engine.syncNow() == nil)
+            #expect(server.faults.requests.count == count)
+            try await device.store.close()
+        }
+    }
+
+    @Test func logOfManyPagesArrives() async throws {
+        try await SyncServer.run { server in
+            let first = try await Device(server, joining: list)
+            for page in 0..<5 {
+                let list = list
+                try await first.store.write { file in
+                    for number in 0..<600 {
+                        try file.insert(Values(UUID(), in: list, title: "\(page * 600 + number)"))
+                    }
+                }
+            }
+            #expect(await first.engine.syncNow() == nil)
+            let second = try await Device(server, joining: list)
+            #expect(await second.engine.syncNow() == nil)
+            #expect(try await second.store.read { try $0.count(Notes.self) } == 3_000)
+            try await first.close()
+            try await second.close()
+        }
+    }
+}
+
+/// A value that a test changes while a server reads it.
+final class Flag: Sendable {
+    /// Guards the value.
+    private let state: Mutex<Bool>
+
+    init(_ value: Bool) { state = Mutex(value) }
+
+    var value: Bool {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
+
+extension Array {
+    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}
