@@ -475,7 +475,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayFormats", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer",
                 "RunwayServerStorage", "RunwayStorage", "RunwayStreams", "RunwayChat", "RunwayTransport",
-                "RunwayTesting", "RunwayTestServer", "RunwayDemo", "RunwaySyncCore",
+                "RunwayTesting", "RunwayTestServer", "RunwayDemo", "RunwaySyncCore", "RunwaySyncSimulator",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),

@@ -18,6 +18,7 @@ struct RunwayTool: AsyncParsableCommand {
               runway demo
               runway serve --port 8443
               runway log actions.sqlite
+              runway sync spaces spaces.sqlite
               runway proxy --origin https://api.github.com --listen 127.0.0.1:8080
               runway keys make keys.json --key-id device-7
               runway sign --key keys.json request.http
@@ -53,7 +54,8 @@ struct RunwayTool: AsyncParsableCommand {
         subcommands: [
             CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self,
             ProbeCommand.self,
-            ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self, EpochCommand.self,
+            ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self, SyncCommand.self,
+            EpochCommand.self,
             DemoLogCommand.self, DemoTrainCommand.self, DemoSavingCommand.self,
         ])
 

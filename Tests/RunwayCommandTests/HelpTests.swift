@@ -6,7 +6,7 @@ import Testing
 struct HelpTests {
     @Test(arguments: [
         [], ["call"], ["listen"], ["probe"], ["serve"], ["log"], ["epoch"], ["demo"], ["proxy"], ["sign"], ["verify"],
-        ["keys"],
+        ["keys"], ["sync"],
     ])
     func everyCommandsHelpHasExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
@@ -34,6 +34,7 @@ struct HelpTests {
         #expect(
             Set(names) == [
                 "call", "listen", "probe", "serve", "log", "epoch", "demo", "proxy", "sign", "verify", "keys",
+                "sync",
             ])
     }
 
@@ -42,6 +43,14 @@ struct HelpTests {
         let tool = try await Tool.run("keys", name, "--help")
 
         #expect(tool.status == 0 && tool.output.contains("USAGE: runway keys \(name)"))
+        #expect(tool.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    }
+
+    @Test(arguments: ["spaces", "devices", "log", "trim", "epoch", "close"])
+    func everyCommandForSpacesFits80Columns(name: String) async throws {
+        let tool = try await Tool.run("sync", name, "--help")
+
+        #expect(tool.status == 0 && tool.output.contains("USAGE: runway sync \(name)"))
         #expect(tool.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 

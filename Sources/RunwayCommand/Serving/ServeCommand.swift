@@ -9,7 +9,7 @@ import RunwayServer
 /// `runway serve`: runs the demo's backend.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serve property listings, or receive action logs, on this machine.",
+        commandName: "serve", abstract: "Serve listings, receive action logs, or synchronise devices, on this machine.",
         usage: "runway serve [<options>]",
         discussion: """
             Three APIs by three teams who name the same things differently serve
@@ -47,10 +47,18 @@ struct ServeCommand: AsyncParsableCommand {
             With such a --host, requests may name any IP address; name the host by which
             a proxy or a client reaches it with --allow-host.
 
+            With --sync it serves spaces at /sync that devices synchronise, and stores
+            them in a SQLite file or in PostgreSQL; a push is acknowledged when it is
+            durable. Devices hear of changes at /events. Several servers may share a
+            database of PostgreSQL. There are no accounts: the token of a request is the
+            name of its account, and everyone may read and write every space. "runway
+            sync" administers the spaces, and "runway sync-probe" is a device.
+
             EXAMPLES
               runway serve
               runway serve --port 8443 --seed 7 --ca ca.pem
               runway serve --plain --port 8080 --listings 20000
+              runway serve --sync spaces.sqlite --plain --port 8080
               runway serve --log actions.sqlite --plain --port 8080
               runway serve --log actions.sqlite --plain --port 8080 --host 0.0.0.0
               runway serve --log a.sqlite --plain --host 0.0.0.0 --allow-host log.test
@@ -59,7 +67,7 @@ struct ServeCommand: AsyncParsableCommand {
             EXIT CODES
               0    The server was stopped, by Ctrl-C or SIGTERM.
               2    The command line can't be used, the port can't be bound, or the
-                   log can't be opened.
+                   log or the spaces can't be opened.
             """)
 
     @Option(help: ArgumentHelp("The port, from 1 to 65535. Without it, any that is free.", valueName: "port"))
@@ -84,6 +92,12 @@ struct ServeCommand: AsyncParsableCommand {
             "Receive action logs, and store them in a file, or in PostgreSQL by its URL.", valueName: "place"),
         completion: .file())
     var log: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Synchronise devices, and store their spaces in a file, or in PostgreSQL by its URL.", valueName: "place"),
+        completion: .file())
+    var sync: String?
 
     @Option(
         help: ArgumentHelp(
@@ -116,6 +130,7 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--allow-origin needs a scheme and a host, such as http://localhost:3000, not \(origin).")
         }
+        if log != nil, sync != nil { throw ValidationError("--sync does not go with --log.") }
         if host != nil, log == nil { throw ValidationError("--host goes with --log alone.") }
         if plain, ca != nil { throw ValidationError("--plain has no certificate; --ca does not go with it.") }
     }
@@ -131,6 +146,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve() async throws {
         if let log { return try await receive(LogPlace(log)) }
+        if let sync { return try await synchronise(at: SyncPlace(sync)) }
         let backend = try ListingsBackend(seed: seed, listingsPerKind: listings, usesTLS: !plain)
         let authorityFile = try backend.certificate.map { try write(authority: $0.authorityPEM) }
         do {
@@ -145,7 +161,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// The hosts and origins whose requests are accepted. They may include the server's IP address, since no web page
     /// can use an address as its host name to reach the server.
-    private var rules: HostRules {
+    var rules: HostRules {
         var rules = HostRules.loopback
         rules.hosts = Set(allowHost)
         rules.origins = Set(allowOrigin)
@@ -197,7 +213,7 @@ struct ServeCommand: AsyncParsableCommand {
         try result.get()
     }
 
-    private func failure(to error: any Error) -> CommandFailure {
+    func failure(to error: any Error) -> CommandFailure {
         let local = host == nil ? port.flatMap { SystemError(bindingTo: $0)?.description } : nil
         let ofSystem = (error as? IOError).map { String(cString: strerror($0.errnoCode)) }
         let reason = local ?? ofSystem ?? error.redactedDescription
@@ -205,7 +221,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Writes the certificate authority to a file that only the user can read. Returns the file's path.
-    private func write(authority pem: String) throws(CommandFailure) -> String {
+    func write(authority pem: String) throws(CommandFailure) -> String {
         let path = if let ca { ca } else { "\(try Self.makePrivateFolder())/ca.pem" }
         return try OutputFile.replacePrivately(path, with: Array(pem.utf8))
     }

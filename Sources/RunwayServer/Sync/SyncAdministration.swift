@@ -37,17 +37,21 @@ extension SyncStore {
     public func spaces(after space: UUID? = nil, upTo count: Int = 100) async throws -> [SyncSpace] {
         var spaces: [SyncSpace] = []
         for id in try await database.spaces(after: space.map { Identifier($0) }, limit: max(count, 1)) {
-            let space = try await database.transaction(.reading, in: id, byteCount: 0) { tables in
-                let history = try tables.history
-                let newest = try tables.mark(of: history.head.number)?.byteCount ?? 0
-                let oldest = try tables.mark(of: history.horizon.number + 1)?.byteCount ?? newest
-                return SyncSpace(
-                    id: UUID(id), epoch: UUID(history.epoch), head: history.head.number,
-                    horizon: history.horizon.number, logByteCount: newest - oldest)
-            }
-            if let space { spaces.append(space) }
+            if let space = try await self.space(UUID(id)) { spaces.append(space) }
         }
         return spaces
+    }
+
+    /// Returns a space; `nil` if it does not exist.
+    public func space(_ id: UUID) async throws -> SyncSpace? {
+        try await database.transaction(.reading, in: Identifier(id), byteCount: 0) { tables in
+            let history = try tables.history
+            let newest = try tables.mark(of: history.head.number)?.byteCount ?? 0
+            let oldest = try tables.mark(of: history.horizon.number + 1)?.byteCount ?? newest
+            return SyncSpace(
+                id: id, epoch: UUID(history.epoch), head: history.head.number, horizon: history.horizon.number,
+                logByteCount: newest - oldest)
+        }
     }
 
     /// Returns devices of a space in the order of their ids.

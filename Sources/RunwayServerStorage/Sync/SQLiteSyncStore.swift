@@ -73,6 +73,18 @@ public final class SQLiteSyncStore: SyncStore {
         closeFile = {}
     }
 
+    /// Opens a file to read it, also while a server writes it. Each request fails if the file can't be read, and so does
+    /// a request that writes.
+    package init(reading file: URL) {
+        hook = nil
+        writer = GroupCommit(label: "runway.sync", limits: ActionLogWriterLimits().queue) { bodies in
+            try ServerDatabase.read(file, SyncTableDefinitions.schema) { database, _ in
+                try bodies.map { try Self.perform($0, in: database) }
+            }
+        }
+        closeFile = {}
+    }
+
     /// Runs a transaction on the app's own tables in the file, for example to create them.
     ///
     /// - Throws: The error of `body`, and nothing is changed; ``ServerStorageError`` if the file can't be written.

@@ -47,7 +47,7 @@ struct StoreAgreementTests {
     private let folder = ScratchFolder()
 
     @Test func aFileAgreesWithTheStoreInMemory() throws {
-        for seed in UInt64(1)...40 {
+        for seed in UInt64(1)...15 {
             let events = SimulatedEvent.list(seed: seed, count: 60, devices: 3)
             let twin = try FileTwin(in: folder.url.appending(path: "\(seed)"))
             let outcome = try Simulation.run(seed: seed, events, twin: twin)

@@ -1,0 +1,117 @@
+import Foundation
+import RunwaySyncCore
+import RunwaySyncSimulator
+import RunwayTesting
+import Testing
+
+@testable import RunwayServer
+
+/// Waiting for predecessors, wake-ups, the bounds of the log, and administration.
+@Suite(.timeLimit(.minutes(10)))
+struct SyncServiceTests {
+    private let device = Identifier(high: 5, low: 1)
+    private let space = UUID(Identifier(high: 0, low: 10))
+
+    @Test func aPacketWaitsForTheOneBeforeIt() async throws {
+        let clock = ManualClock()
+        let service = SyncService(store: MemorySyncStore(), clock: clock) { _, _, _ in true }
+        try await SyncClient.serve(service) { (client) async throws -> Void in
+            async let second = client.push(.insert(2), from: device)
+            try await clock.waitForSleepers()
+            #expect(try await client.push(.insert(1), from: device) == .verdicts([.applied(1)], head: 1))
+            #expect(try await second == .verdicts([.applied(2)], head: 2))
+        }
+    }
+
+    @Test func aPacketWaitsForFiveSeconds() async throws {
+        let clock = ManualClock()
+        let service = SyncService(store: MemorySyncStore(), clock: clock) { _, _, _ in true }
+        try await SyncClient.serve(service) { (client) async throws -> Void in
+            async let second = client.push(.insert(2), from: device)
+            for _ in 1...5 {
+                try await clock.waitForSleepers()
+                clock.advance(by: .seconds(1))
+            }
+            #expect(try await second == .gap(ChainEnd()))
+        }
+    }
+
+    @Test func onlySoManyPacketsWait() async throws {
+        let clock = ManualClock()
+        let service = SyncService(store: MemorySyncStore(), clock: clock) { _, _, _ in true }
+        func pushLate(_ number: UInt64) async throws -> SyncResponse {
+            let packet = Packet(device: Identifier(high: 6, low: number), transactions: [.insert(2)])
+            return try await service.respond(to: .push(packet), in: Identifier(space), as: "ada", byteCount: 300)
+        }
+        try await withThrowingTaskGroup(of: SyncResponse.self) { group in
+            for number in UInt64(1)...100 { group.addTask { try await pushLate(number) } }
+            try await clock.waitForSleepers(count: 100)
+            // A further packet is refused at once.
+            #expect(try await pushLate(101) == .gap(ChainEnd()))
+            clock.advance(by: .seconds(5))
+            for try await response in group { #expect(response == .gap(ChainEnd())) }
+        }
+    }
+
+    @Test func commitsArePublished() async throws {
+        let log = MemoryEventLog()
+        let hub = try await EventHub(name: "sync", log: log)
+        let service = SyncService(store: MemorySyncStore(), hub: hub) { _, _, _ in true }
+        try await SyncClient.serve(service) { (client) async throws -> Void in
+            for number in UInt64(1)...20 { _ = try await client.push(.insert(number), from: device) }
+            try await waitUntil("the head is published") {
+                log.events(after: 0, upTo: 100).events.last?.data == #"{"head":20}"#
+            }
+            let topics = Set(log.events(after: 0, upTo: 100).events.map(\.topic))
+            #expect(topics == [SyncService.topic(of: UUID(Identifier(high: 0, low: 10)))])
+        }
+    }
+
+    @Test func theLogIsBounded() async throws {
+        let store = MemorySyncStore()
+        let limits = SyncLogLimits(maximumByteCount: 20_000)
+        let service = SyncService(store: store, logLimits: limits) { _, _, _ in true }
+        try await SyncClient.serve(service) { (client) async throws -> Void in
+            var writer = SyncedDevice(1, client)
+            for row in UInt64(1)...600 { try writer.write(["a": .text(String(repeating: "x", count: 100))], row) }
+            try await writer.sync()
+            let summary = try #require(try await store.space(space))
+            #expect(summary.head == 600)
+            #expect(summary.horizon > 300)
+            #expect(summary.logByteCount < 40_000)
+            // A new device is behind the horizon, and reads the rows.
+            var reader = SyncedDevice(2, client)
+            try await reader.sync()
+            #expect(reader.file.shownRows == writer.file.shownRows)
+        }
+    }
+
+    @Test func administrationSeesAndChangesSpaces() async throws {
+        let store = MemorySyncStore()
+        let service = SyncService(store: store) { _, _, _ in true }
+        try await SyncClient.serve(service) { (client) async throws -> Void in
+            _ = try await client.push(.insert(1), .insert(2, ["a": .integer(7)]), from: device)
+            let before = try #require(try await store.spaces().first)
+            #expect(before.id == space && before.head == 2 && before.horizon == 0)
+            let devices = try await store.devices(in: space)
+            #expect(devices.map(\.id) == [UUID(device)])
+            #expect(devices.map(\.subject) == ["ada"])
+            #expect(devices.map(\.operationCount) == [2])
+            #expect(try await store.log(of: space).map(\.number) == [1, 2])
+            #expect(try await store.log(of: space, after: 1).first?.changes.first?.values == ["a": .integer(7)])
+            let epoch = try await store.beginEpoch(in: space)
+            #expect(try await store.space(space)?.epoch == epoch)
+            let cursor = Cursor(epoch: Identifier(before.epoch), number: 2, tag: 0)
+            #expect(try await client.send(.pull(.init(device: device, cursor: cursor, offset: 0))) == .history)
+            try await store.trimLog(of: space, to: SyncLogLimits(maximumAge: .seconds(-60)))
+            #expect(try await store.space(space)?.horizon == 2)
+            #expect(try await store.close(device: UUID(device), in: space))
+            #expect(try await !store.close(device: UUID(), in: space))
+            #expect(try await store.devices(in: space).map(\.isClosed) == [true])
+            guard case .revoked = try await client.push(.insert(3), from: device) else {
+                Issue.record("the device is not closed")
+                return
+            }
+        }
+    }
+}
