@@ -8,10 +8,10 @@ extension RequestPipeline {
     ///
     /// A place without a stage passes every request on. An app can add a stage there.
     static let defaultStages: [(place: FlightStep, make: MakeStage?)] = [
-        // The outermost stage bounds the whole call, including the time that every stage below takes.
+        // The outermost stage limits the duration of the whole call, including the time that every stage below takes.
         (.deadline, { _ in DeadlineStage() }),
-        // A cached response needs neither a network nor a slot, so this stage comes before admission. Calls that share
-        // a request also share its attempts, so this stage comes before retrying.
+        // A cached response needs neither a network nor a concurrency slot, so this stage comes before admission. Calls
+        // that share a request also share its attempts, so this stage comes before retrying.
         (.reading, { ReadingStage($0.cache, $0.admission) }),
         // Comes before authorizing and signing, because stored requests must contain no token and no signature.
         (.offlineQueue, { QueueingStage($0.offlineQueue, $0.changeReports) }),
@@ -31,7 +31,8 @@ extension RequestPipeline {
         (.cookies, { CookieStage($0.cookieJars) }),
         // Comes before signing, because the signature covers the compressed bytes.
         (.compressing, { _ in CompressingStage() }),
-        // Comes before routing and signing, because each of the two attempts has its own route and nonce.
+        // Comes before routing and signing, because a hedged request is sent twice, and each of the two attempts has
+        // its own route and nonce.
         (.hedging, { HedgingStage($0.hedges, $0.deadlines, $0.admission, $0.connectivity) }),
         (.routing, nil),
         // Comes last before the transport's own stages, because the signature covers the whole request as sent.

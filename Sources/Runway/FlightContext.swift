@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The parts of a layer that all its flights use.
+/// The parts of a network layer that all its calls share.
 final class FlightContext: Sendable {
     let network: String
     let clock: LayerClock
@@ -34,7 +34,8 @@ final class FlightContext: Sendable {
 
     func makeID() -> FlightID { FlightID(number: flightCount.wrappingAdd(1, ordering: .relaxed).newValue) }
 
-    /// Creates the flight of a call. The flight retains `retainedLayer` until the call ends.
+    /// Creates the flight of a call: the object that represents the call while it runs. The flight retains
+    /// `retainedLayer` until the call ends.
     ///
     /// - Parameter manager: The manager that makes the call. It is referenced weakly. The default is `nil`.
     func makeFlight<E: Endpoint>(
@@ -42,8 +43,8 @@ final class FlightContext: Sendable {
         retainedLayer: any AnyObject & Sendable
     ) -> Flight {
         let service = E.Service.self
-        // The sequence number is read before the session. A sign-out between the two reads then has a later number, so
-        // no response to this call is stored after the sign-out.
+        // The sequence number is read before the account's session. A sign-out between the two reads then has a later
+        // number, so no response to this call is stored after the sign-out.
         let start = cache.lastSequenceNumber
         let renewals = RenewalScope.scopes(of: self)
         let configuration =

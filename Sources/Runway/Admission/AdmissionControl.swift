@@ -1,21 +1,21 @@
 import HTTPTypes
 import Synchronization
 
-/// Admits the calls of a layer. It holds the concurrency slots, the circuits of failing hosts and endpoints, and the
-/// counts of identical requests.
+/// Admits the calls of a layer. It holds the concurrency slots, the circuit breakers of failing hosts and endpoints,
+/// and the counts of identical requests.
 final class AdmissionControl: Sendable {
     private struct State {
         var flood: FloodGuard
         var circuits: Circuits
         var queue: PriorityQueue
         var waiting: [UInt64: (flight: FlightID, continuation: CheckedContinuation<WaitEnd, Never>)] = [:]
-        /// The waiter numbers of the calls that wait for a concurrency slot.
+        /// The number under which each call waits for a concurrency slot.
         var numbers: [FlightID: UInt64] = [:]
-        /// The calls that wait until an open circuit may admit them, by waiter number.
+        /// The calls that wait for an open circuit breaker to admit them, by their waiter numbers.
         var held: [UInt64: Race<WaitEnd>] = [:]
         /// The number of times that the device has joined another network. Each join ends all waits for open circuits.
         var networkGeneration: UInt64 = 0
-        /// The number of the most recent waiter.
+        /// The number of the call that began to wait most recently.
         var number: UInt64 = 0
 
         mutating func release(_ number: UInt64) -> CheckedContinuation<WaitEnd, Never>? {
@@ -47,7 +47,7 @@ final class AdmissionControl: Sendable {
     /// Admits a call, or reports that the call has to wait.
     ///
     /// - Parameters:
-    ///   - identity: A hash that is equal for identical requests; `nil` if the request is not counted.
+    ///   - identity: A hash that is equal for identical requests; `nil` if repetitions of the request are not counted.
     ///   - isBypassing: Whether the call bypasses open circuits.
     func enter(
         _ identity: Int?, to target: CircuitTarget, _ priority: CallPriority, isBypassing: Bool, at now: Duration
@@ -80,7 +80,8 @@ final class AdmissionControl: Sendable {
     private static func refusal(
         of target: CircuitTarget, at now: Duration, _ state: inout State
     ) -> AdmissionRefusal? {
-        // While nothing has failed, as is nearly always the case, no circuit has to be looked up.
+        // While no host or endpoint has failed, which is nearly always the case, no circuit breaker has to be looked
+        // up.
         guard !state.circuits.isEmpty, let open = state.circuits.refusal(of: target, at: now) else { return nil }
         return .circuitOpen(
             host: target.origin.host, endpoint: open.isHostWide ? nil : target.endpoint.name, for: open.time)
@@ -139,8 +140,8 @@ final class AdmissionControl: Sendable {
         at now: @autoclosure () -> Duration, releasingSlot: Bool
     ) -> Circuits.Opening? {
         let (opening, next) = state.withLock { state in
-            // While nothing has failed, as is nearly always the case, a success changes no circuit, and the clock need
-            // not be read.
+            // While no host or endpoint has failed, which is nearly always the case, a success changes no circuit
+            // breaker, and the clock need not be read.
             let changesCircuits = outcome != .success || !state.circuits.isEmpty
             let opening = changesCircuits ? state.circuits.record(outcome, of: permit, to: target, at: now()) : nil
             return (opening, releasingSlot ? Self.next(&state) : nil)
@@ -182,8 +183,8 @@ final class AdmissionControl: Sendable {
     ) async -> WaitEnd {
         let race = Race<WaitEnd>()
         let number: UInt64? = state.withLock { state in
-            // The generation is compared instead of the circuit's state: a stage may have changed the host, so the
-            // caller does not know which circuit refused.
+            // Compares the number of network changes instead of the state of a circuit breaker. A stage may have
+            // changed the request's host, so the caller does not know which circuit breaker refused the request.
             guard state.networkGeneration == generation else { return nil }
             state.number += 1
             state.held[state.number] = race

@@ -58,7 +58,7 @@ extension AdmissionRefusal {
         }
     }
 
-    /// The name of the reason in the record. It does not change between releases.
+    /// The name of this reason in the call's record. It does not change between releases.
     var name: String {
         switch self {
         case .noNetwork: "no network"

@@ -20,7 +20,7 @@ struct CircuitTarget {
     var origin: Origin { Origin(head) }
 
     fileprivate func key(at origin: Origin) -> EndpointKey {
-        // The key is created only here: while nothing has failed, no call needs one.
+        // Creates the key of the endpoint's circuit breaker only here: while nothing has failed, no call needs a key.
         let countsByPath = endpoint is any EndpointOfManyPaths.Type
         return EndpointKey(
             endpoint: ObjectIdentifier(endpoint), origin: origin,
@@ -89,7 +89,7 @@ struct Circuits {
         endpoints = BreakerTable(limits, maximumCount: limits?.maximumEndpoints ?? 0)
     }
 
-    /// Whether no host or endpoint has failed recently. Then no circuit has to be looked up.
+    /// Whether no host or endpoint has failed recently. If so, no circuit breaker has to be looked up.
     var isEmpty: Bool { hosts.isEmpty && endpoints.isEmpty }
 
     /// Returns the open circuit that refuses a call, or `nil` if the call may pass.

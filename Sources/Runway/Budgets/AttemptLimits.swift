@@ -1,5 +1,6 @@
 /// Limits the further attempts (retries or hedges) that a layer sends to one host, beyond the first request of each
-/// call. Retries then do not make an outage worse, and hedges do not slow down a host that is already slow.
+/// call. The limits prevent retries from making an outage worse, and hedges from slowing down a host that is already
+/// slow.
 ///
 /// Every host has a budget of further attempts, which is full at first. Each further attempt takes 1 from the budget.
 /// Every ``callsPerAttempt`` calls add 1, up to ``reserve``. With ``retrying``, *n* calls to a host cause at most

@@ -11,7 +11,7 @@ struct HostBudgets {
     /// Whether all budgets are full, as is nearly always the case. A deposit then changes nothing.
     var areFull: Bool { budgets.count == 0 }
 
-    /// Adds the share that one call contributes to the budget of its host.
+    /// Credits one call to the budget of the call's host.
     mutating func deposit(for origin: Origin) { change(origin) { $0.deposit() } }
 
     /// Restores one attempt to the budget of its host, because a withdrawn attempt was not made.

@@ -1,8 +1,9 @@
-/// The number of further attempts that one host may still receive: a token bucket, counted in calls.
+/// A token bucket that limits the further attempts to one host. Each call adds one token, and a further attempt costs
+/// `price` tokens.
 struct RetryBudget {
     private let price: Int
     private let capacity: Int
-    /// The content of the bucket, counted in calls. A further attempt costs `price` calls.
+    /// The number of tokens in the bucket. A further attempt costs `price` tokens.
     private(set) var balance: Int
 
     init(_ limits: AttemptLimits) {
@@ -13,7 +14,7 @@ struct RetryBudget {
 
     var isFull: Bool { balance == capacity }
 
-    /// Adds the share that one call contributes.
+    /// Adds the token that one call contributes.
     mutating func deposit() { balance = min(capacity, balance + 1) }
 
     /// Restores one attempt to the budget, because a withdrawn attempt was not made.

@@ -14,8 +14,8 @@ public protocol ChangeQueue: Sendable {
     /// ``OfflinePolicy`` allows queueing.
     func accepts(_ endpoint: any Endpoint.Type) -> Bool
     /// Returns whether the change must wait, because an earlier change of the same service, environment and account is
-    /// waiting. An earlier change that waits for the app's decision, or that is held because of such a change, counts
-    /// only if it shares a subject with `change`.
+    /// waiting. Some earlier changes wait for the app's decision, or are held because of such a change. They count only
+    /// if they change an object that `change` also changes (``UnsentChange/subjects``).
     func hasToWait(_ change: UnsentChange) async throws -> Bool
     /// Stores a change whose call is about to be sent. If the process ends before the call does, a later run sends the
     /// change under the same idempotency key. While the call is in flight, the change is not listed as waiting, and no
@@ -41,7 +41,7 @@ public protocol ChangeQueue: Sendable {
     /// Delays the changes of an account until the app has received the events that it missed, or until `limit` has
     /// passed. The default implementation does nothing.
     ///
-    /// The changes of an account wait while at least one owner delays them.
+    /// Several callers can delay the same account. Its changes wait until no caller delays them.
     ///
     /// - Parameters:
     ///   - service: The service.
@@ -85,7 +85,7 @@ public struct UnsentChange: Sendable {
     /// The account that made the call; `nil` if no account was signed in.
     public var account: String?
     /// The identifier that ``ChangeQueue/writeAhead(_:)`` returned for the change; `nil` if the change was not stored
-    /// ahead.
+    /// before the call was sent.
     public var id: UUID?
     /// The number of the call. Changes are sent in the order of their numbers. `nil` for a change that was read from
     /// storage.

@@ -26,7 +26,7 @@ public struct QueuedChange: Sendable, Identifiable {
         /// The server refused the change, but its response does not show whether an earlier attempt was executed. The
         /// app sends the change again under the same `Idempotency-Key`, or discards it.
         public static let uncertain = State(code: .uncertain)
-        /// The change can't be sent because an earlier change with a common subject was refused; see
+        /// The change can't be sent because the server refused an earlier change of the same object; see
         /// ``QueuedChange/subjects``.
         public static let held = State(code: .held)
         /// The change waited longer than the queue allows. The app decides whether to send or discard the change.

@@ -14,8 +14,8 @@ package struct Backoff: Sendable, Equatable {
     /// Creates a backoff without failures.
     ///
     /// - Parameters:
-    ///   - base: The bound after the first failure.
-    ///   - longest: The greatest bound. If it is shorter than `base`, it also limits the first wait.
+    ///   - base: The bound of the wait after the first failure.
+    ///   - longest: The greatest bound of a wait. If it is shorter than `base`, it also limits the first wait.
     ///   - certainPart: The part of the bound that is never random, from 0 to 1. The default is 0 (full jitter), which
     ///     spreads clients best. Choose a greater part for attempts that would fail again at once, and 1 if no other
     ///     client competes.

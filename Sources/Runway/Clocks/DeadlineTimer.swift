@@ -37,8 +37,8 @@ final class DeadlineTimer: Sendable {
     ///   waits for the extended deadline instead.
     func schedule(at instant: Duration, of flight: Flight? = nil, expire: @escaping Action) -> Token {
         state.withLock { state in
-            // The flag must be read under the lock. If the call is ended early after this read, its deadline is found
-            // among the pending ones.
+            // `isEndedEarly` must be read under the lock. If the call is ended early after this read,
+            // ``expire(where:)`` finds its deadline among the pending ones.
             let instant = flight?.isEndedEarly == true ? .zero : instant
             state.count += 1
             let token = Token(number: state.count)

@@ -27,8 +27,8 @@ public struct LayerClock: Sendable {
 
     var reading: Reading { Reading(now: now, date: date) }
 
-    /// The closures are in one object, so that a copy of the clock retains one reference. Each reading copies the
-    /// clock.
+    /// The closures are in one object, so that a copy of the clock retains only one reference. Every reading of the
+    /// time copies the clock.
     private let source: Source
 
     private final class Source: Sendable {

@@ -129,8 +129,8 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         }
     }
 
-    /// Makes a linked entry the newest. The entry must not be the newest already. One step both unlinks and links the
-    /// entry, because every use of a value calls this function.
+    /// Makes an entry of the list the most recently used one. It must not be the most recently used entry already. One
+    /// step both unlinks and links the entry, because every use of a value calls this function.
     private mutating func renew(_ place: Int) {
         let head = newest
         let former = links.withUnsafeMutableBufferPointer { links in
@@ -145,7 +145,7 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         newest = place
     }
 
-    /// Makes an unlinked entry the newest.
+    /// Links an entry that is not in the list as the most recently used one.
     private mutating func link(_ place: Int) {
         links[place] = Link(newer: Self.none, older: newest)
         if newest == Self.none { oldest = place } else { links[newest].newer = place }

@@ -1,8 +1,8 @@
-/// Values of several kinds. Each kind has its own ``LeastRecentlyUsed`` dictionary, so values of one kind never evict
-/// values of another.
+/// Values of several kinds. Each kind with its own limit has a separate ``LeastRecentlyUsed`` dictionary, so its values
+/// never evict values of another kind. All other kinds share one dictionary.
 ///
-/// A key has at most one value, whatever the kind. Kinds without their own limit share one dictionary. A lookup without
-/// a kind searches each dictionary, which is fast because there are few kinds.
+/// A key has at most one value, whatever the kind. A lookup without a kind searches each dictionary, which is fast
+/// because there are few kinds.
 package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
     /// The dictionaries. The first holds all kinds without their own limit.
     private var shares: [LeastRecentlyUsed<Key, Value>]
@@ -35,7 +35,8 @@ package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
     /// Returns the maximum number of bytes that one value of a kind may have.
     package func maximumByteCount(of kind: Kind) -> Int { shares[index(of: kind)].maximumByteCount }
 
-    /// Returns whether a value of a kind fits at all, if necessary after others that share its limit are evicted.
+    /// Returns whether a value of this size fits within the limit of its kind, if necessary after other values are
+    /// evicted.
     package func canHold(_ kind: Kind, byteCount: Int) -> Bool {
         let share = index(of: kind)
         return byteCount <= shares[share].maximumByteCount && shares[share].maximumCount > 0

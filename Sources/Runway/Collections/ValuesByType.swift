@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Holds one value of each type, created at its first use and retained as long as this object. Targets above the layer
-/// use it to share state among the calls of one layer.
+/// Holds one value of each type, created at its first use and retained as long as this object. Targets that depend on
+/// this one use it to share state among the calls of one layer.
 package final class ValuesByType: Sendable {
     /// Guards the values by type. The lock is held while a value is created, so only one is created.
     private let values = Mutex<[ObjectIdentifier: any Sendable]>([:])

@@ -67,7 +67,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let outcome: Outcome
     }
 
-    /// Guards the waiters and the tasks that work. No callback runs while the lock is held.
+    /// Guards the waiters and the tasks that run the work. No callback runs while the lock is held.
     private let state: Mutex<State>
     private let step: FlightStep
     private let onStart: @Sendable (Flight, UInt64) -> Void

@@ -17,8 +17,8 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// Parses the value of a `Content-Type` field. Returns `nil` if the type or subtype is missing.
     ///
     /// If the `charset` parameter is repeated, the first one counts. All spellings that servers use are accepted:
-    /// quoted or unquoted, in single quotation marks, without the closing mark, with blanks around the equals sign, or
-    /// before a comma. Other malformed parameters are ignored.
+    /// quoted or unquoted, in single quotation marks, without the closing quotation mark, with blanks around the equals
+    /// sign, or before a comma. Other malformed parameters are ignored.
     package init?(_ text: String) {
         let parts = MediaType.split(text)
         let essence = parts[0].utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -79,8 +79,8 @@ public struct RawData: Sendable {
             do throws(JSONError) {
                 return try JSONDocument(bytes).root
             } catch {
-                // JSON is UTF-8 and has no charset (RFC 8259 §8.1, §11). If UTF-8 fails, the encoding that the response
-                // declares is tried.
+                // JSON is encoded in UTF-8, and its media type defines no `charset` parameter (RFC 8259 §8.1, §11). If
+                // the body is not valid UTF-8, the encoding that the response declares is tried.
                 guard error.kind != .limitExceeded, isTranscoded, let text else { return JSONValue(invalid: error) }
                 do throws(JSONError) { return try JSONDocument(text).root } catch { return JSONValue(invalid: error) }
             }

@@ -9,8 +9,8 @@
 ///
 /// Use it for the few values of one view, because a lookup is a linear search.
 public struct ViewData: Sendable {
-    /// One value with the name of its key and the hash of that name. The hash is compared first, because names of one
-    /// space differ only at their ends.
+    /// One value with the name of its key and the hash of that name. The hash is compared first, because the names of
+    /// related keys differ only at their ends.
     @usableFromInline
     struct Entry: Sendable {
         @usableFromInline let name: String
@@ -47,8 +47,8 @@ public struct ViewData: Sendable {
             case (true, let value?): entries[index].value = value
             case (true, nil): entries.remove(at: index)
             case (false, let value?):
-                // Reserving space for eight entries takes one allocation for most rows. Otherwise each doubling of the
-                // capacity would take one.
+                // Reserving space for eight entries takes only one allocation, and most collections need no more.
+                // Otherwise each doubling of the capacity would take one.
                 if entries.isEmpty { entries.reserveCapacity(8) }
                 entries.append(Entry(name: key.name, hash: key.hash, value: value))
             case (false, nil): break

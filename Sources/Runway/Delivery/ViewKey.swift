@@ -9,8 +9,8 @@
 /// }
 /// ```
 public struct ViewKey<Value: Sendable>: Sendable, Hashable {
-    /// The name of the key. It begins with the name of the key's space, so equal words in two spaces are different
-    /// keys.
+    /// The name of the key. It begins with the name of the type that groups the key (its *space*). The same word in two
+    /// spaces therefore makes two different keys.
     public let name: String
     /// The hash of the name, computed once.
     @usableFromInline let hash: Int

@@ -38,7 +38,7 @@ extension Error {
 }
 
 extension String {
-    /// The sentence with exactly one closing mark at its end. If the text ends in a quotation from a server or another
+    /// The sentence with exactly one closing punctuation mark. If the text ends in a quotation from a server or another
     /// error, it may already have one.
     package var withOneFullStop: String {
         guard hasSuffix("."), !hasSuffix("..."), let before = dropLast().last, ".!?…。！？".contains(before) else {

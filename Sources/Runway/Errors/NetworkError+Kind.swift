@@ -1,6 +1,7 @@
-// To add a kind of error, change three files: this one, where the compiler requires its obstacle; the page of errors
-// for apps (Runway.docc/Errors.md); and OutlookTests. Every other part reads `NetworkError.outlook`, as ErrorKindTests
-// ensures. The proxy reports a few kinds by their names in RFC 9209 (Refusal.swift), and all others by one name.
+// To add a kind of error, change three files: this one, where the compiler requires a case in `obstacle`; the page of
+// errors for apps (Runway.docc/Errors.md); and OutlookTests. Every other part reads `NetworkError.outlook`, as
+// ErrorKindTests ensures. The proxy reports a few kinds by their names in RFC 9209 (Refusal.swift), and all others by
+// one name.
 
 extension NetworkError {
     /// The kind of a failure, for code to switch over.
@@ -33,7 +34,8 @@ extension NetworkError {
         /// The kind in one word, equal to ``name``.
         public var description: String { name }
 
-        /// The obstacle that a failure of this kind implies, before the status is considered.
+        /// The obstacle that a failure of this kind implies; see ``Outlook``. The response's status is not considered
+        /// here.
         package var obstacle: Outlook.Obstacle {
             switch code {
             case .noNetwork, .timedOut: .connection
@@ -67,7 +69,8 @@ extension NetworkError {
         public static let notTrusted = Kind(.notTrusted)
         /// The server refused the request; see ``NetworkError/status``.
         public static let refused = Kind(.refused)
-        /// The service's envelope reports a failure, which is in ``NetworkError/serviceError``.
+        /// The service reports a failure in the envelope of the response, the part that surrounds the data.
+        /// ``NetworkError/serviceError`` contains the failure.
         public static let service = Kind(.service)
         /// The user must log in (again) before this call can succeed.
         public static let needsLogin = Kind(.needsLogin)

@@ -55,7 +55,8 @@ package struct Outlook: Sendable, Equatable {
     package let obstacle: Obstacle
     /// The time after the failure at which the call can be made again; `nil` if unknown.
     package let retryAfter: Duration?
-    /// Whether the server may have executed the last request of the call. The call's recorder covers earlier attempts.
+    /// Whether the server may have executed the last request of the call. Earlier attempts are not considered here; the
+    /// call's recorder tracks them.
     package let mayHaveTakenEffect: Bool
     /// The stored result of the request's idempotency key; `nil` if the response was not repeated from storage.
     package let keyEnd: KeyEnd?
@@ -117,7 +118,7 @@ package struct Outlook: Sendable, Equatable {
 }
 
 extension NetworkError {
-    /// The prospects of the same call if it is made again.
+    /// The prediction whether the same call can succeed if it is made again.
     package var outlook: Outlook { Outlook(self) }
 
     /// Returns whether the server may have executed the last request of the call.
@@ -127,8 +128,9 @@ extension NetworkError {
         if sending == .notSent { return false }
         // The token was missing for a further attempt. The error says nothing about the last attempt that was sent.
         if step == .authorizing { return true }
-        // Another request with this key may be in progress or may have been executed: a request from before a backup
-        // was restored, or a request with other content (draft-ietf-httpapi-idempotency-key-header §2.7).
+        // Another request with this key may be in progress or may have been executed
+        // (draft-ietf-httpapi-idempotency-key-header §2.7). It may have been sent before a backup was restored, or it
+        // may have other content.
         if keyProblem != nil || status == .conflict && retryAfter != nil { return true }
         switch kind.obstacle {
         // Invalid parameters are detected before anything is sent.

@@ -1,21 +1,21 @@
-/// A decision about a call that is made outside the stages, before or after them. The call's manager makes it, or the
-/// layer in place of a manager.
+/// A decision that the call's manager makes about a call, before or after the stages run. If the call has no manager,
+/// the layer makes the decision.
 package enum CallDecision: StageDecision, Equatable {
     /// An interceptor vetoed the call before it started.
     case vetoedBeforeCall
-    /// An interceptor, or the endpoint, vetoed the landing of a response.
+    /// An interceptor, or the endpoint, vetoed the landing of a response, which is its delivery to the app.
     case vetoedSuccess
-    /// An interceptor, or the endpoint, vetoed the landing of the stale response that precedes the fresh response.
+    /// An interceptor, or the endpoint, vetoed the delivery of the stale response that precedes the fresh response.
     case vetoedProvisional
-    /// An interceptor, or the endpoint, vetoed the landing of a failure.
+    /// An interceptor, or the endpoint, vetoed the delivery of a failure to the app.
     case vetoedFailure
     /// The manager cancelled this many of its other calls in favour of this call.
     case replacedRunning(Int)
-    /// The account of the call is no longer signed in, so the manager does not land the call.
+    /// The account of the call is no longer signed in, so the manager does not deliver the result of the call.
     case accountChanged
     /// The call repeats the failed call with this number. That failure may have been temporary.
     case resumed(FlightID)
-    /// The response landed before `load` returned.
+    /// The response was delivered to the app before `load` returned.
     case landedImmediately
     /// A reformer threw an error.
     indirect case reformingFailed(reformer: String, detail: String)

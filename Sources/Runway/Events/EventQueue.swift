@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Passes the records of finished flights to the sinks, so that the calls themselves need not wait for sinks.
+/// Passes the records of finished calls to the event sinks, so that the calls themselves need not wait for sinks.
 final class EventQueue: Sendable {
     /// The maximum number of pending records. Later records are dropped.
     static let maximumPendingRecords = 4096
@@ -9,7 +9,7 @@ final class EventQueue: Sendable {
     /// creating a record.
     static let maximumDelay = Duration.milliseconds(10)
 
-    /// One flight whose record is pending.
+    /// One call whose record the sinks have not received yet.
     private struct Entry {
         var flight: Flight
         var isAmendment: Bool
@@ -60,7 +60,7 @@ final class EventQueue: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
-                    // A task is marked as cancelled before its handler runs. So either this check sees the
+                    // A task is marked as cancelled before its cancellation handler runs. So either this check sees the
                     // cancellation, or the handler finds the waiter.
                     guard state.delivered < state.taken, !Task.isCancelled else { return false }
                     state.waiters[id] = (state.taken, continuation)
@@ -90,7 +90,7 @@ final class EventQueue: Sendable {
 
     private func drain() {
         while let batch = nextBatch() {
-            // All flights of a layer share a clock, so one reading serves the whole batch.
+            // All calls of a layer share a clock, so one reading of the clock serves the whole batch.
             let reading = batch[0].flight.clock.reading
             for entry in batch {
                 let flight = entry.flight

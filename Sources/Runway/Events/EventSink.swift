@@ -14,8 +14,8 @@
 public protocol EventSink: Sendable {
     /// Receives one record.
     ///
-    /// Called once for every call, after the call landed. Called again with the same ``FlightRecord/id`` if a reformer
-    /// later fails on the cached response. If a call is cancelled while other calls share its request, the function is
-    /// called when that request ends. The implementation should not block for long.
+    /// Called once for every call, after its response or error was delivered. Called again with the same
+    /// ``FlightRecord/id`` if a reformer later fails on the cached response. If a call is cancelled while other calls
+    /// share its request, the function is called when that request ends. The implementation should not block for long.
     func receive(_ record: FlightRecord)
 }

@@ -22,21 +22,22 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
 
         private init(_ code: Code) { self.code = code }
 
-        /// The call landed with a response.
+        /// The call ended with a response, which was delivered.
         public static let succeeded = Kind(.succeeded)
-        /// The call landed with an error: ``FlightOutcome/error``.
+        /// The call ended with an error, which was delivered; see ``FlightOutcome/error``.
         public static let failed = Kind(.failed)
         /// The call was cancelled, by its caller or because its manager was released.
         public static let cancelled = Kind(.cancelled)
         /// A later call of the manager replaced the call.
         public static let replaced = Kind(.replaced)
         /// The call joined an identical call of its manager that was in flight, ``FlightOutcome/runningFlight``. Both
-        /// land together; see ``OverlapPolicy/joinOrReplace``.
+        /// calls end with the same result; see ``OverlapPolicy/joinOrReplace``.
         public static let joined = Kind(.joined)
         /// The call was not made, because another call of its manager was in flight: ``FlightOutcome/runningFlight``.
         /// See ``OverlapPolicy/ignoreNew``.
         public static let ignored = Kind(.ignored)
-        /// An interceptor vetoed the call's start, or an interceptor or the endpoint vetoed its landing.
+        /// An interceptor vetoed the start of the call, or an interceptor or the endpoint vetoed the delivery of its
+        /// result.
         public static let vetoed = Kind(.vetoed)
         /// The service responded with an error that business code need not handle: ``FlightOutcome/serviceError``.
         public static let absorbed = Kind(.absorbed)
@@ -63,7 +64,7 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
     public let kind: Kind
     private let detail: Detail?
 
-    /// The error that the call landed with if the outcome is ``Kind/failed``; otherwise `nil`.
+    /// The error with which the call ended if the outcome is ``Kind/failed``; otherwise `nil`.
     public var error: NetworkError? { if case .error(let error) = detail { error } else { nil } }
     /// The call that was already in flight if the outcome is ``Kind/joined`` or ``Kind/ignored``; otherwise `nil`.
     public var runningFlight: FlightID? { if case .running(let flight) = detail { flight } else { nil } }
@@ -74,16 +75,16 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
 
     private init(_ kind: Kind, _ detail: Detail? = nil) { (self.kind, self.detail) = (kind, detail) }
 
-    /// The outcome of a call that landed with a response.
+    /// The outcome of a call that ended with a response.
     public static let succeeded = FlightOutcome(.succeeded)
     /// The outcome of a call that was cancelled.
     public static let cancelled = FlightOutcome(.cancelled)
     /// The outcome of a call that a later call of its manager replaced.
     public static let replaced = FlightOutcome(.replaced)
-    /// The outcome of a call whose start or landing was vetoed.
+    /// The outcome of a call if its start, or the delivery of its result, was vetoed.
     public static let vetoed = FlightOutcome(.vetoed)
 
-    /// The outcome of a call that landed with an error.
+    /// The outcome of a call that ended with an error.
     public static func failed(_ error: NetworkError) -> FlightOutcome { FlightOutcome(.failed, .error(error)) }
 
     /// The outcome of a call that joined the identical call `running`.

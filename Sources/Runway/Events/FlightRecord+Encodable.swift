@@ -70,7 +70,7 @@ extension FlightRecord: Encodable {
     private struct AttemptForm: Encodable {
         let method: String
         let url: String
-        /// Pairs of name and value in order. A list, because a name may occur more than once.
+        /// Pairs of name and value in order. The pairs are in an array, because a name may occur more than once.
         let headers: [[String]]
         let requestByteCount: Int?
         let start: Double

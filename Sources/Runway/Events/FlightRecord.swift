@@ -25,7 +25,7 @@ public struct FlightRecord: Sendable, Identifiable {
     public var endpoint: String
     /// The date at which the call was made.
     public var date: Date
-    /// The time from the start of the call to its landing.
+    /// The time from the start of the call to the delivery of its response or error.
     public var duration: Duration
     /// The parameters as the caller passed them; empty if there were none.
     public var parameters: Parameters

@@ -24,7 +24,7 @@ public struct LogSink: EventSink {
         self.logger = logger
     }
 
-    /// Logs one record. If the record amends an earlier one, logs only the last decision.
+    /// Logs one record. If the record replaces an earlier record of the same call, logs only the last decision.
     public func receive(_ record: FlightRecord) {
         if record.isAmendment {
             guard let last = record.decisions.last else { return }
@@ -51,7 +51,7 @@ extension FlightOutcome {
         case .cancelled, .replaced, .joined, .ignored: .debug
         default:
             switch error?.outlook.obstacle {
-            // These obstacles remain until somebody acts.
+            // These causes of failure remain until somebody acts.
             case .app, .device, .unreadable, .untrusted: .error
             case .ended: .debug
             default: .warning

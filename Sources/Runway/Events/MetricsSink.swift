@@ -25,7 +25,8 @@ public struct MetricsSink: EventSink {
         self.factory = factory
     }
 
-    /// Counts one record. Skips a record that amends one that was already counted.
+    /// Counts one record. Skips a record that replaces an earlier record of the same call, because that call was
+    /// already counted.
     public func receive(_ record: FlightRecord) {
         if record.isAmendment { return }
         let api = [("service", record.service), ("endpoint", record.endpoint)]

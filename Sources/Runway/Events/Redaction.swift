@@ -121,8 +121,8 @@ extension Redaction {
     private func redacted(url: String, depth: Int) -> String {
         // This function runs for every request, and most URLs can't contain a secret.
         if !mayHoldSecret(url) { return url }
-        // The text is split by scalars: a sign with a combining mark is another `Character`, but a server still reads
-        // it as the sign.
+        // The text is split by Unicode scalars. A separator with a combining mark is another `Character`, but a server
+        // still reads it as the separator.
         let url = Self.withoutUserInfo(url).unicodeScalars
         guard let mark = url.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return String(url) }
         let parts = url[url.index(after: mark)...].split(separator: "#", omittingEmptySubsequences: false)
@@ -131,7 +131,8 @@ extension Redaction {
 
     /// Returns whether a URL may contain user information or a secret parameter.
     private func mayHoldSecret(_ url: String) -> Bool {
-        // This function runs for every header field of a record, and most values contain none of these signs.
+        // This function runs for every header field of a record. Most values contain none of the characters that can
+        // precede a secret or a nested URL.
         let hasSign =
             url.utf8.withContiguousStorageIfAvailable { $0.contains(where: Self.isSign) }
             ?? url.utf8.contains(where: Self.isSign)

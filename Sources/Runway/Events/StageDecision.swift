@@ -3,7 +3,7 @@
 package protocol StageDecision: Sendable, CustomStringConvertible {
     /// The step of the call that makes the decision.
     static var step: FlightStep { get }
-    /// The decision in the form that the record contains.
+    /// The decision in the form in which the call's record contains it.
     var entry: DecisionRecord { get }
 }
 

@@ -22,7 +22,8 @@ public struct TracingSink: EventSink {
         self.tracer = tracer
     }
 
-    /// Creates the span of one record. Skips a record that amends an earlier one, since the span has ended.
+    /// Creates the span of one record. Skips a record that replaces an earlier record of the same call, because the
+    /// call's span has ended.
     public func receive(_ record: FlightRecord) {
         if record.isAmendment { return }
         let span = tracer.startSpan(

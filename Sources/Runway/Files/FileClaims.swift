@@ -23,7 +23,7 @@ final class FileClaims: Sendable {
         case refused
     }
 
-    /// Guards the claims by file path.
+    /// Guards the files that transfers are using, by path.
     private let state = Mutex(State())
 
     /// Runs a download while no other transfer writes the file.
@@ -52,7 +52,8 @@ final class FileClaims: Sendable {
         return try result.get()
     }
 
-    /// Claims a file until ``release(_:)``, without waiting. Returns `false` if another transfer has claimed it.
+    /// Reserves a file for one transfer until ``release(_:)``, without waiting. Returns `false` if another transfer has
+    /// reserved the file.
     func claim(_ path: String) -> Bool {
         state.withLock { state in
             guard state.claims[path] == nil else { return false }
@@ -62,8 +63,7 @@ final class FileClaims: Sendable {
         }
     }
 
-    /// Records that the transfer that claimed the file was cancelled. The transfer must call this before
-    /// ``release(_:)``.
+    /// Records that the transfer that uses the file was cancelled. The transfer must call this before ``release(_:)``.
     func cancel(_ path: String) { state.withLock { $0.claims[path]?.isCancelled = true } }
 
     /// Waits while a cancelled transfer uses a file.
@@ -98,8 +98,8 @@ final class FileClaims: Sendable {
     private func attempt(_ path: String, _ number: UInt64) -> Attempt {
         state.withLock { state in
             if let claim = state.claims[path] { return claim.isCancelled ? .mustWait : .refused }
-            // If the task is cancelled from now on, its cancellation handler waits for the lock and then marks the
-            // claim as cancelled.
+            // If the task is cancelled from now on, its cancellation handler waits for the lock and then marks this
+            // transfer as cancelled.
             state.claims[path] = Claim(number: number, isCancelled: Task.isCancelled)
             return .claimed
         }
@@ -109,7 +109,7 @@ final class FileClaims: Sendable {
     private func waitForEnd(_ path: String, _ number: UInt64, in flight: Flight) async throws(NetworkError) {
         let end = await flight.wait { continuation in
             state.withLock { state in
-                // Another transfer may have claimed the file in the meantime. The caller does not wait for that
+                // Another transfer may have reserved the file in the meantime. The caller does not wait for that
                 // transfer.
                 guard state.claims[path]?.isCancelled == true else { return .granted }
                 state.claims[path]?.waiters[number] = continuation
@@ -127,7 +127,7 @@ final class FileClaims: Sendable {
         }
     }
 
-    /// Ends the claim, so that other transfers can claim the file.
+    /// Ends the use of the file, so that another transfer can reserve it.
     func release(_ path: String) {
         let waiters = state.withLock { $0.claims.removeValue(forKey: path)?.waiters ?? [:] }
         for waiter in waiters.values { waiter.resume(returning: .granted) }

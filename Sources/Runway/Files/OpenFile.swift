@@ -169,7 +169,7 @@ final class OpenFile: Sendable {
     /// Locks the file until it is closed here. Returns `false` if the file is already locked, by another process or
     /// through another open file of this process.
     func lock() -> Bool {
-        // If the file system does not support locks, or the file can't be locked, every file counts as unlocked.
+        // If the file system does not support locks, or the file can't be locked, locking counts as successful.
         !isLockable || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
     }
 

@@ -36,7 +36,7 @@ package struct PrivateFile {
     /// as abandoned if nothing was written to it for ``longestDraft``.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         let draft = try makeDraft(of: path)
-        // The draft is locked while it is open.
+        // The draft, which is a temporary file, stays locked while it is open.
         defer { withExtendedLifetime(draft) {} }
         do throws(FileError) {
             try draft.write(bytes, at: 0)

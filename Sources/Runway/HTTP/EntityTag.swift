@@ -2,7 +2,7 @@
 ///
 /// Some servers send a tag without quotation marks. Such a tag counts as strong and is sent back unchanged.
 struct EntityTag: Hashable, Sendable {
-    /// The opaque part as it was sent, normally in quotation marks.
+    /// The opaque tag (RFC 9110 §8.8.3) as it was sent, normally in quotation marks.
     let opaque: String
     /// Whether the tag is weak: two representations with a weak tag may differ in their bytes.
     let isWeak: Bool

@@ -10,7 +10,8 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
     /// Rounds `date` down to a whole second.
     package init(_ date: Date) { seconds = Int64(date.timeIntervalSince1970.rounded(.down)) }
 
-    /// Parses any of the three formats. Names and the time zone are compared without regard to case (RFC 9111 §4.2).
+    /// Parses a date in any of HTTP's three formats. Names and the time zone are compared without regard to case (RFC
+    /// 9111 §4.2).
     ///
     /// A leap second is replaced by the second before it. A two-digit year is the latest possible year that is not more
     /// than fifty years after `now`.

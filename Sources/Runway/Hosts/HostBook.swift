@@ -33,11 +33,11 @@ public final class HostBook: Sendable {
         var source: Source?
         var fetched: Date?
         var isRefreshing = false
-        /// The earliest time of a refresh after a failed one.
+        /// The earliest time at which the list may be fetched again after a failed attempt.
         var nextRefresh: Duration?
     }
 
-    /// The minimum time between a failed refresh and the next one.
+    /// The minimum time between a failed attempt to fetch the list and the next attempt.
     static let pauseAfterFailure = Duration.seconds(300)
 
     /// The limits that a list must satisfy.
@@ -99,7 +99,7 @@ public final class HostBook: Sendable {
             timeZone: timeZone)
     }
 
-    /// Creates a book with a new selector.
+    /// Creates a book with a new ``HostSelector``, which orders addresses by their measurements.
     package convenience init(
         bundled: HostList? = nil, file path: String? = nil, policy: HostListPolicy = .standard,
         selector: HostSelector, clock: LayerClock = .system, timeZone: TimeZone = .current
@@ -135,7 +135,7 @@ public final class HostBook: Sendable {
 
     /// The list in use; `nil` if no list was bundled, stored or fetched.
     public var list: HostList? { state.withLock { $0.list } }
-    /// The origin of the list in use; `nil` if there is no list.
+    /// The source of the list in use: the app, the file or the network. `nil` if there is no list.
     package var source: Source? { state.withLock { $0.source } }
     /// The date at which the list in use was fetched; `nil` if the list is bundled or there is no list.
     public var fetched: Date? { state.withLock { $0.fetched } }
@@ -259,7 +259,7 @@ public final class HostBook: Sendable {
 struct HostListRequest<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "HostList" }
-    /// 1 MiB, more than any list may have.
+    /// 1 MiB, four times the default limit for a list.
     static var maximumResponseByteCount: Int { 1 << 20 }
     /// The priority is low because no user waits for the list.
     static var priority: CallPriority { .low }

@@ -64,7 +64,8 @@ struct HostMeasurements: Sendable {
     }
 }
 
-// The file: {"version":1,"salt":"…","measurements":[{"network":"…","host":"…","address":"…","latency":0.02,"date":1700000000}]}
+// The format of the file:
+// {"version":1,"salt":"…","measurements":[{"network":"…","host":"…","address":"…","latency":0.02,"date":1700000000}]}
 extension HostMeasurements {
     var json: [UInt8] {
         // Names, digests and addresses contain no characters that JSON would escape.

@@ -34,7 +34,8 @@ package enum HostEvent: Sendable, Equatable {
     /// No connection was established within this time, and the dial was stopped: another address had connected, or no
     /// call waited any more. The address is slow or unreachable; a measurement shows which.
     case silent(for: Duration, isMeasured: Bool = true)
-    /// A response began `firstByte` after its request was sent. `endpoint` is a hash that identifies the endpoint.
+    /// The first byte of a response arrived `firstByte` after the request was sent. `endpoint` is a hash that
+    /// identifies the endpoint.
     case responded(firstByte: Duration, endpoint: Int = 0)
     /// A connection attempt failed or timed out, or a connection was lost.
     case failed

@@ -109,7 +109,7 @@ struct HostRanking {
             if serverTimes.count < Self.maximumEndpoints { serverTimes[endpoint] = excess }
             return nil
         }
-        // The minimum falls at once and rises slowly, so that a path that becomes slow is not mistaken for a slow
+        // The estimate falls at once and rises slowly, so that a path that becomes slow is not mistaken for a slow
         // server.
         serverTimes[endpoint] = excess < known ? excess : known + 0.05 * (excess - known)
         return max(0, time - min(excess, known))

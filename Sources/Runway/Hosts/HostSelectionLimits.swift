@@ -1,4 +1,4 @@
-/// Limits for the choice among the addresses of a host, and for the number of records.
+/// Limits for the choice among the addresses of a host, and for the number of records of measurements.
 package struct HostSelectionLimits: Sendable, Hashable {
     /// The duration of the first ban of a failed address. The default is 5 s; at least 1 s. Every further failure
     /// doubles it, until the address has worked three times in a row.

@@ -1,7 +1,7 @@
 /// Decodes text whose characters take up to four bytes (WHATWG Encoding Standard §10 to §13). It divides the bytes by
 /// the rules of the standard, and looks up the characters in tables of the system.
 ///
-/// Where the standard uses Windows' tables, so does this type. The tables of glibc lack about 120 rare characters of
+/// This type uses Windows' tables wherever the standard does. The tables of glibc lack about 120 rare characters of
 /// Big5 and 20 of GB 18030. These become U+FFFD.
 struct MultiByteText {
     enum Encoding { case gb18030, big5, shiftJIS, eucJP, eucKR }
