@@ -22,7 +22,7 @@ public struct LayerLimits: Sendable, Hashable {
     static let maximumResumableCalls = 100
 
     /// Limits for responses cached in memory and for shared requests. The default is 1,000 responses and 32 MiB under
-    /// the client's own rules, another 1,000 responses and 32 MiB under HTTP caching, and 1,000 shared requests.
+    /// the client's own cache rules, another 1,000 responses and 32 MiB under HTTP caching, and 1,000 shared requests.
     public var cache: CacheLimits
     /// Limits for calls in flight, and rules for refusing calls. The default allows 64 calls at once.
     public var admission: AdmissionLimits

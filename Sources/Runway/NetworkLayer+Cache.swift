@@ -68,10 +68,10 @@ extension NetworkLayer {
         return completed
     }
 
-    /// Cancels the flights that no caller waits for: prefetches, and revalidations of stale responses.
+    /// Cancels the background calls, which no caller waits for: prefetches, and revalidations of stale responses.
     ///
-    /// Such a flight retains the layer until it ends, at the latest at its deadline. Call this function before you
-    /// release a layer that must be deallocated at once. The flights' records show that they were cancelled.
+    /// Such a call retains the layer until it ends, at the latest at its deadline. Call this function before you
+    /// release a layer that must be deallocated at once. The calls' records show that they were cancelled.
     public func endBackgroundFlights() { cache.background.cancel { _ in true } }
 
     /// Cancels a prefetch whose response is no longer needed. Its record shows ``FlightOutcome/cancelled``.
@@ -97,7 +97,7 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// Revalidates the stale response of a call, in a flight that no caller waits for.
+    /// Revalidates the stale response of a call. No caller waits for the revalidation.
     func revalidate<E: Endpoint>(_ endpoint: E, _ key: CacheKey, after stale: Flight) {
         var options = stale.options.forBackgroundFlight
         options.cacheUse = .refresh
@@ -117,7 +117,7 @@ extension NetworkLayer {
     }
 
     /// Revalidates the stale response to a request that the caller passed to ``exchange(_:with:options:)``. No caller
-    /// waits for the flight of the revalidation.
+    /// waits for the revalidation.
     func revalidate<Service: APIService>(_ request: Request, with service: Service.Type, after stale: Flight) {
         guard let key = CacheKey(request, in: stale) else { return }
         var options = stale.options.forBackgroundFlight
@@ -145,7 +145,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Performs a background flight until it ends, at the latest at its deadline.
+    /// Performs a call that no caller waits for, until it ends, at the latest at its deadline.
     private func fetch<E: Endpoint>(_ request: Request, for endpoint: E, in flight: Flight) async {
         do throws(NetworkError) {
             _ = try await accept(request, for: endpoint, in: flight)
@@ -158,7 +158,7 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// The reads in flight that calls can share.
+    /// The read requests in flight that calls can share.
     var reads: SharedWork<ReadKey, ReadOutcome> { cache.reads }
 }
 

@@ -109,7 +109,7 @@ extension NetworkLayer {
     ) async throws(NetworkError) -> StreamedResponse {
         let request = try assemble(endpoint, delivery: .streamed, in: flight)
         let response = try await send(request, in: flight)
-        // Background time is meant for calls that end soon.
+        // Background time is meant for calls that end soon, so a long-lived call does not use it.
         if flight.options.isLongLived { context.grace?.end(flight.id) }
         try flight.checkSession(in: .checking)
         try response.checkCoding(of: endpoint, in: flight)

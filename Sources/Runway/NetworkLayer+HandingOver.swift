@@ -14,7 +14,7 @@ private final class RequestCapture: Transport {
 
 extension NetworkLayer {
     /// Returns the request of an endpoint as the stages create it, with token, cookies and signature. The layer does
-    /// not send the request; the caller does. The call's record ends with the request.
+    /// not send the request; the caller does. The call's record ends when the request is complete.
     ///
     /// The interceptors' hooks before and after the call's start are called. If no request can be created, the hooks
     /// for a failure are also called. The hooks for a response are not called.

@@ -105,7 +105,7 @@ extension NetworkLayer {
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the call can't be made or can't be stored.
     private func change<E: Endpoint>(of endpoint: E) throws(NetworkError) -> UnsentChange {
-        // Nothing is sent, so the flight gets no outcome and no record.
+        // Nothing is sent, so this call gets no outcome and no record.
         let flight = makeFlight(E.self, .standard)
         let prepared = try prepared(endpoint)
         let request = try assemble(

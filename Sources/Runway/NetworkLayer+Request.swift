@@ -31,7 +31,7 @@ extension NetworkLayer {
         return makeFlight(Exchange<Service>.self, options)
     }
 
-    /// Sends a request unchanged, in an existing flight.
+    /// Sends a request unchanged, as part of an existing call.
     package func exchange<Service: APIService>(
         _ request: Request, with service: Service.Type, in flight: Flight
     ) async throws(NetworkError) -> Response {

@@ -96,7 +96,8 @@ extension Flight {
         var mayBeRepeated = endpoint.method.isIdempotent || retryPolicy.isRepeatable
         switch error.kind {
         case .noNetwork: mayBeRepeated = mayBeRepeated || error.sending == .notSent
-        // If the server received the last request, it refused that request.
+        // The call lacks a login. If the server received the last request, it refused that request, so the call may be
+        // repeated.
         case _ where error.outlook.obstacle == .login:
             mayBeRepeated = mayBeRepeated || !recorder.hasUnclearAttempt(includingLast: true)
         default: return nil

@@ -5,8 +5,8 @@ extension NetworkLayer {
     /// includes calls of the next launch.
     ///
     /// - Calls of the same account that wait for a renewal of its previous token continue with the new token.
-    /// - Calls of a previously signed-in account continue as that account. Its token stays stored, but no manager lands
-    ///   these calls.
+    /// - Calls of a previously signed-in account continue as that account. Its token stays stored, but no manager
+    ///   delivers the results of these calls.
     /// - Calls that were made while no account was signed in continue, but no longer send or set cookies.
     ///
     /// - Throws: ``NetworkError/Kind/invalidParameters`` if the token can't be sent; ``NetworkError/Kind/storage`` if
@@ -45,9 +45,9 @@ extension NetworkLayer {
     /// Cookies that were set while no account was signed in are removed, too, since a login may have set them. Calls
     /// that were made without an account and are still in flight no longer set cookies.
     ///
-    /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, stores a token
-    /// or a cached response, or is landed by a manager. No call after a later sign-in shares a request with an earlier
-    /// call. Does nothing if no account is signed in.
+    /// The sign-out takes effect at one instant. After it, no earlier call of the account sets a cookie, or stores a
+    /// token or a cached response, and no manager delivers the result of such a call. No call after a later sign-in
+    /// shares a request with an earlier call. Does nothing if no account is signed in.
     ///
     /// When the function returns, the account's responses have also been removed from disk. The exceptions are a disk
     /// error, a disk that takes longer than ``ResponseCache/maximumFlushWait``, and cancellation of the task. A failed

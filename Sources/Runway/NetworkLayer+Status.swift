@@ -35,8 +35,8 @@ extension NetworkLayer {
         // Failures on the previous network say nothing about this one.
         admission.forgetFailures()
         notifyTransports(of: status)
-        // The waits end after the transports were notified, so that no upload continues on a connection of the previous
-        // network.
+        // Calls stop waiting for open circuits only after the transports were notified, so that no upload continues on
+        // a connection of the previous network.
         if status.isReachable { admission.endWaitsForCircuits() }
         NotificationCenter.default.post(
             name: Self.statusDidChange, object: self,

@@ -31,8 +31,8 @@ extension NetworkLayer {
         return RequestDraft(content, of: endpoint)
     }
 
-    /// Returns the content of a checked endpoint's request. Records in the flight the sent parameters and the responses
-    /// that the call invalidates.
+    /// Returns the content of a checked endpoint's request. Records the sent parameters, and the responses that the
+    /// call invalidates, in `flight`.
     private func content<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) -> CallContent {
         let content = try CallContent(of: endpoint, in: flight)
         flight.recorder.setContent(content)
@@ -117,7 +117,7 @@ extension NetworkLayer {
 /// A response that the service and the endpoint have accepted.
 struct AcceptedResponse {
     var rawData: RawData
-    /// Whether the response is stale, and a fresh response is fetched after it lands.
+    /// Whether the response is stale, and a fresh response is fetched after it is delivered.
     var isProvisional: Bool
 }
 
@@ -144,7 +144,7 @@ extension Endpoint {
         return true
     }
 
-    /// Returns whether the endpoint lets the result of its call land.
+    /// Returns whether the endpoint allows the delivery of the result of its call.
     func allows(_ result: Result<RawData, NetworkError>) -> Bool {
         switch result {
         case .success(let rawData): beforeSuccess(rawData)

@@ -53,7 +53,7 @@ public final class NetworkLayer: Sendable {
     let changeReports = ChangeReports()
     /// The calls that the app may resume.
     @MainActor var resumable: ResumableCalls
-    /// The values that targets above this one share among the calls of the layer.
+    /// The values that the calls of the layer share, for targets that depend on this one.
     package let values = ValuesByType()
 
     /// Creates a layer, which connects an app with its services over a transport. Most apps have one layer, created at

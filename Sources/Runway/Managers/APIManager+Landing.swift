@@ -10,7 +10,8 @@ extension APIManager {
     /// otherwise it is this manager.
     var publicManager: any APIManaging { owner ?? self }
 
-    /// Returns whether a call has not landed and was not ended, for example by a hook.
+    /// Returns whether a call is in progress: its result was not delivered yet, and the call was not ended, for example
+    /// by a hook.
     func isPending(_ flight: Flight) -> Bool { isPending(flight.id) }
     func isPending(_ flight: FlightID) -> Bool { state.machine.isPending(flight) }
 
@@ -50,7 +51,7 @@ extension APIManager {
         succeed(landing)
     }
 
-    /// Returns the hooks to call for a landing.
+    /// Returns the hooks to call for a result.
     private func hooks(of landing: Landing) -> LandingHooks {
         LandingHooks(
             interceptors: interceptors, call: InterceptedCall(landing.flight, landing.endpoint), manager: publicManager)
@@ -144,7 +145,7 @@ extension APIManager {
 }
 
 extension APIManager {
-    /// Shows and lands a stale response that was found after `load` returned.
+    /// Shows a stale response that was found after `load` returned, and notifies the delegate of it.
     func holdAndLandStale(_ landing: Landing) {
         guard mayLand(landing.flight) else { return }
         guard let rawData = landing.rawData else { preconditionFailure("a stale landing has a response") }
@@ -155,8 +156,9 @@ extension APIManager {
         if state.update({ $0.holdStale(landing) }) { landStale(landing) }
     }
 
-    /// Lands the stale response that is held for a call in flight, after the hooks for a success. Does nothing if the
-    /// call was ended or a hook ends it. A veto removes only the stale response; the fresh one may still land.
+    /// Notifies the delegate of the stale response that is held for a call in flight, after calling the hooks for a
+    /// success. Does nothing if the call was ended or a hook ends it. A veto removes only the stale response; the fresh
+    /// one may still be delivered.
     func landStale(_ landing: Landing) {
         let flight = landing.flight
         guard isStaleHeld(flight), mayLand(flight) else { return }

@@ -1,5 +1,5 @@
 extension APIManager {
-    /// Makes a call, and returns before it lands.
+    /// Makes a call, and returns before its result is delivered.
     ///
     /// The delegate is notified in a later turn of the main actor, never within this method. If the response is in
     /// memory, ``rawData`` contains it when this method returns.
@@ -11,7 +11,7 @@ extension APIManager {
         start(endpoint, makeFlight(options))
     }
 
-    /// Makes a call with the parameters that ``parameterSource`` supplies, and returns before it lands.
+    /// Makes a call with the parameters that ``parameterSource`` supplies, and returns before its result is delivered.
     ///
     /// - Returns: The number of the call. If the call joins a call in flight, or is ignored because of a call in
     ///   flight, the result is the number of the call in flight; see ``OverlapPolicy``.
@@ -36,7 +36,8 @@ extension APIManager {
         try await landing(of: load(endpoint, options: options))
     }
 
-    /// Makes a call for another manager. That manager makes its calls through this one and decides which calls land.
+    /// Makes a call for another manager. That manager makes its calls through this one and decides whose results are
+    /// delivered.
     ///
     /// - Parameter decide: Called with the call's identity and number, after the hooks that may veto the call. Not
     ///   called if the call has failed by then. If `decide` returns `nil`, ``overlap`` decides.
@@ -187,7 +188,8 @@ extension APIManager {
                 landing = Landing(flight, endpoint, failing: error)
             }
             await MainActor.run { [weak self] in
-                // The reference is strong only during the landing: a manager that was released before lands nothing.
+                // The manager is retained only during the delivery. A manager that was released before delivers
+                // nothing.
                 if let self { return land(landing) }
                 if let change = landing.error?.queuedChange { network.changeReports.forget(change.id) }
                 flight.finish(.cancelled)
@@ -210,10 +212,10 @@ extension APIManager {
         landLater(Landing(flight, endpoint, failing: error))
     }
 
-    /// Lands an available result in a later turn of the main actor.
+    /// Delivers an available result in a later turn of the main actor.
     private func landLater(_ landing: Landing) {
-        // Each landing has its own task, which carries the task-local values of the caller of `load` to the delegate.
-        // The task need not be cancellable, since a call that has ended does not land.
+        // Each delivery has its own task, which carries the task-local values of the caller of `load` to the delegate.
+        // The task need not be cancellable, since the result of a call that has ended is not delivered.
         Task { @MainActor [weak self] in
             if let self { land(landing) } else { landing.flight.finish(.cancelled) }
         }
@@ -223,6 +225,6 @@ extension APIManager {
 private enum Found {
     /// The result is available before `load` returns.
     case result(Landing)
-    /// A request must be sent. If `stale` exists, it lands before the fresh response.
+    /// A request must be sent. If `stale` exists, it is delivered before the fresh response.
     case request(Request, stale: Landing?)
 }

@@ -1,8 +1,8 @@
 extension APIManager {
-    /// Uses a reformer to convert the last landed response into a value for a view. Runs in the caller's isolation.
+    /// Uses a reformer to convert the last delivered response into a value for a view. Runs in the caller's isolation.
     ///
-    /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws or no response has
-    ///   landed. The record of the call contains the error, too.
+    /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws or no response was
+    ///   delivered. The record of the call contains the error, too.
     public func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         let (flight, endpoint, rawData) = try reformable()
         do {
@@ -18,10 +18,10 @@ extension APIManager {
         try state.last.landed.reformFailure(of: E.self, reformer)
     }
 
-    /// Uses a reformer to convert the last landed response into a value for a view. Runs off the main actor.
+    /// Uses a reformer to convert the last delivered response into a value for a view. Runs off the main actor.
     ///
-    /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws or no response has
-    ///   landed. The record of the call contains the error, too.
+    /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws or no response was
+    ///   delivered. The record of the call contains the error, too.
     public func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable {

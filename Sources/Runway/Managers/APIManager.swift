@@ -29,7 +29,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     // Every access of the weak references starts and ends in a getter or setter, so no run-time exclusivity check is
     // needed.
 
-    /// The delegate, which is notified of landings. It is referenced weakly, so retain it elsewhere.
+    /// The delegate, which is notified of responses and errors. It is referenced weakly, so retain it elsewhere.
     @exclusivity(unchecked) public weak var delegate: (any APIManagerDelegate)?
     /// Supplies the parameters of ``load(options:)``. It is referenced weakly, so retain it elsewhere.
     @exclusivity(unchecked) public weak var parameterSource: (any ParameterSource)?
@@ -40,24 +40,24 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// elsewhere.
     @exclusivity(unchecked) public weak var interceptor: (any Interceptor)?
 
-    /// The response that landed last; `nil` if none has landed since ``clear()``.
+    /// The response that was delivered last; `nil` if none was delivered since ``clear()``.
     public var rawData: RawData? { state.last.response?.rawData }
-    /// The error of the call that landed last; `nil` if that call succeeded or no call has landed.
+    /// The error of the call whose result was delivered last; `nil` if that call succeeded or no result was delivered.
     public var error: NetworkError? { state.last.landed?.error }
-    /// The parameters of the call that landed last, successfully or not; `nil` if no call has landed.
+    /// The parameters of the call whose result was delivered last, successful or not; `nil` if no result was delivered.
     public var landedEndpoint: (any Endpoint)? { state.last.landed?.endpoint }
-    /// The number of the call that landed last; `nil` if no call has landed.
+    /// The number of the call whose result was delivered last; `nil` if no result was delivered.
     public var landedFlight: FlightID? { state.last.landed?.flight.id }
-    /// The record of the call that landed last, successfully or not; see ``APIManaging/lastRecord``.
+    /// The record of the call whose result was delivered last, successful or not; see ``APIManaging/lastRecord``.
     public var lastRecord: FlightRecord? { state.last.landed?.record }
-    /// The status and header fields of the response that landed last, or of the response that made the last call fail.
-    /// In the second case ``error`` contains the body.
+    /// The status and header fields of the response that was delivered last, or of the response that made the last call
+    /// fail. In the second case ``error`` contains the body.
     public var response: HTTPResponse? { error == nil ? rawData?.response : error?.rawData?.response }
     /// Whether a call is in flight.
     public var isLoading: Bool { state.inFlightCount > 0 }
-    /// Whether ``rawData`` is a stale response and the fresh response of the same call may still land.
+    /// Whether ``rawData`` is a stale response and the fresh response of the same call may still be delivered.
     public var isProvisional: Bool {
-        // The count is read first, so that observers of this property are notified of every start and landing.
+        // The count is read first, so that observers of this property are notified whenever a call starts or ends.
         guard state.inFlightCount > 0, let response = state.last.response else { return false }
         return state.machine.isInFlight(response.flight.id)
     }
@@ -67,7 +67,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     let state: ManagerState
     let tasks = FlightTasks()
     let waiters = LandingWaiters()
-    /// Called for every call that ends without landing. Used by code that makes calls through this manager.
+    /// Called for every call that ends without a delivered result. Used by code that makes calls through this manager.
     var onEndWithoutLanding: ((FlightID, FlightOutcome) -> Void)?
     /// The manager that makes its calls through this one; the app knows only that manager. Referenced weakly.
     @exclusivity(unchecked) weak var owner: (any APIManaging)?
@@ -76,7 +76,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     ///
     /// - Parameters:
     ///   - network: The layer that sends the calls.
-    ///   - delegate: Notified of landings; referenced weakly.
+    ///   - delegate: Notified of responses and errors; referenced weakly.
     ///   - overlap: The policy for a second call while the first is in flight. The default, `nil`, is the endpoint's
     ///     policy.
     public init(on network: NetworkLayer, delegate: (any APIManagerDelegate)? = nil, overlap: OverlapPolicy? = nil) {
@@ -90,7 +90,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
         network.makeFlight(E.self, options, for: publicManager)
     }
 
-    /// Sends the request of a call off the main actor, and returns the response that lands.
+    /// Sends the request of a call off the main actor, and returns the response to deliver.
     typealias Transfer = @Sendable (Request) async throws(NetworkError) -> RawData
 
     /// Returns the file that a call writes, or `nil` if it writes none.
@@ -100,7 +100,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
     /// the manager.
     func transfer(of endpoint: E, to file: URL?, in flight: Flight) throws(NetworkError) -> Transfer? { nil }
 
-    /// Waits until a call has landed and the delegate was notified. Returns the response; see
+    /// Waits until the result of a call was delivered and the delegate was notified. Returns the response; see
     /// ``APIManaging/landing(of:)``.
     public func landing(of flight: FlightID) async throws(NetworkError) -> RawData {
         if isPending(flight) { return try await waiters.end(of: flight).get() }
@@ -110,14 +110,14 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
         return try landed.result.get()
     }
 
-    /// Cancels one call, which then does not land and can't be resumed. Does nothing if the call has landed or belongs
-    /// to another manager.
+    /// Cancels one call. Its result is not delivered, and the call can't be resumed. Does nothing if the result was
+    /// already delivered or the call belongs to another manager.
     public func cancel(_ flight: FlightID) {
         network.withdrawResumption(of: flight, by: self)
         end(flight, as: .cancelled)
     }
 
-    /// Cancels every call that has not landed.
+    /// Cancels every call whose result was not delivered yet.
     public func cancelAll() {
         network.withdrawResumption(by: self)
         for flight in state.machine.pending { end(flight, as: .cancelled) }
@@ -135,7 +135,7 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
         close(flight, as: outcome)
     }
 
-    /// Records the outcome of a call that ended without landing, and cancels its task.
+    /// Records the outcome of a call that ended without a delivered result, and cancels its task.
     func close(_ flight: Flight, as outcome: FlightOutcome) {
         // The outcome is recorded first, so the record ignores the error that the cancelled task throws.
         flight.finish(outcome)

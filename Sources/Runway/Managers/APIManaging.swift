@@ -21,25 +21,25 @@ public protocol APIManaging: AnyObject, Sendable {
     var endpointType: any Endpoint.Type { get }
     /// Whether a call is in flight.
     var isLoading: Bool { get }
-    /// Whether ``rawData`` is a stale response and the fresh response of the same call may still land.
+    /// Whether ``rawData`` is a stale response and the fresh response of the same call may still be delivered.
     var isProvisional: Bool { get }
-    /// The response that landed last; `nil` if none has landed since ``clear()``.
+    /// The response that was delivered last; `nil` if none was delivered since ``clear()``.
     var rawData: RawData? { get }
-    /// The status and header fields of the response that landed last, or of the response that made the last call fail.
-    /// In the second case ``error`` contains the body.
+    /// The status and header fields of the response that was delivered last, or of the response that made the last call
+    /// fail. In the second case ``error`` contains the body.
     var response: HTTPResponse? { get }
-    /// The error of the call that landed last; `nil` if that call succeeded or no call has landed.
+    /// The error of the call whose result was delivered last; `nil` if that call succeeded or no result was delivered.
     var error: NetworkError? { get }
-    /// The parameters of the call that landed last, successfully or not; `nil` if no call has landed.
+    /// The parameters of the call whose result was delivered last, successful or not; `nil` if no result was delivered.
     var landedEndpoint: (any Endpoint)? { get }
-    /// The number of the call that landed last; `nil` if no call has landed.
+    /// The number of the call whose result was delivered last; `nil` if no result was delivered.
     var landedFlight: FlightID? { get }
-    /// The record of the call that landed last, successfully or not. It shows the decisions and requests behind the
-    /// current screen. For a list it is the record of the load's last request.
+    /// The record of the call whose result was delivered last, successful or not. It shows the decisions and requests
+    /// behind the current screen. For a list it is the record of the load's last request.
     ///
     /// The record is redacted like every record (``Redaction``). It is created on access, and is complete once the
     /// delegate was notified. If a reformer or a body adds entries later, the next access shows them. It is `nil`
-    /// before a call has landed, and after ``clear()``.
+    /// before a result was delivered, and after ``clear()``.
     var lastRecord: FlightRecord? { get }
 
     /// Makes a call with the parameters that the manager's ``ParameterSource`` supplies.
@@ -60,13 +60,13 @@ public protocol APIManaging: AnyObject, Sendable {
     ///   ``NetworkError/Kind/cancelled`` if the call was cancelled, replaced or vetoed, if a later call has already
     ///   landed, or if the waiting task is cancelled.
     func landing(of flight: FlightID) async throws(NetworkError) -> RawData
-    /// Cancels one call, which then does not land.
+    /// Cancels one call, whose result is then not delivered.
     func cancel(_ flight: FlightID)
-    /// Cancels every call that has not landed.
+    /// Cancels every call whose result was not delivered yet.
     func cancelAll()
     /// Removes the last response and the last error.
     func clear()
-    /// Uses a reformer to convert the last landed response into a value for a view. Runs in the caller's isolation.
+    /// Uses a reformer to convert the last delivered response into a value for a view. Runs in the caller's isolation.
     func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
     /// Uses a reformer to convert the body of the response that made the last call fail, for example a JSON error with
     /// advice for the user. Runs in the caller's isolation.
@@ -84,7 +84,7 @@ public protocol APIManaging: AnyObject, Sendable {
     /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws, if the last call has
     ///   not failed, or if it failed without a response. The record of the call contains the reformer's error, too.
     func fetchFailure<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value
-    /// Uses a reformer to convert the last landed response into a value for a view. Runs off the main actor.
+    /// Uses a reformer to convert the last delivered response into a value for a view. Runs off the main actor.
     func fetchConcurrently<R: Reformer & Sendable>(
         _ reformer: R
     ) async throws(NetworkError) -> R.Value where R.Value: Sendable
@@ -125,8 +125,8 @@ public protocol APIManagerDelegate: AnyObject {
     /// Called when the transfer of a ``DownloadManager`` or ``UploadManager`` has progressed. The default does nothing.
     ///
     /// Called at most thirty times a second for each call, with the latest progress. The last progress is reported
-    /// before the landing; if the transfer succeeds, it includes all bytes. Not called for a call that was cancelled or
-    /// replaced.
+    /// before the result of the call; if the transfer succeeds, it includes all bytes. Not called for a call that was
+    /// cancelled or replaced.
     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID)
     /// Called when a call could not be sent and is stored. The call waits; it has neither succeeded nor failed. The
     /// default does nothing.

@@ -53,7 +53,8 @@ extension Flight {
         // The header fields are compared separately, together with the parameters.
         options.headers = [:]
         options.resumption = nil
-        // If this call bypasses open circuits and joins the call in flight, that call also bypasses them.
+        // This option need not be equal: if this call bypasses open circuits and joins the call in flight, that call
+        // also bypasses them.
         options.bypassesCircuit = false
         return options
     }

@@ -50,19 +50,19 @@ public protocol Interceptor: AnyObject, Sendable {
     ///     changes, the call fails as ``NetworkError/Kind/invalidParameters``.
     ///   - flight: The number of the call.
     ///   - manager: The manager that makes the call; `nil` if the call has no manager.
-    /// - Returns: Whether the call may start. If `false`, no further hook runs for the call, nothing is sent, and the
-    ///   call does not land.
+    /// - Returns: Whether the call may start. If `false`, no further hook runs for the call, nothing is sent, and no
+    ///   result is delivered.
     func beforeCall(to endpoint: inout any Endpoint, as flight: FlightID, by manager: (any APIManaging)?) -> Bool
     /// Called after a call has started. The request may already have been sent, or the response may come from the
     /// cache.
     func afterCall(_ call: InterceptedCall, by manager: (any APIManaging)?)
-    /// Called when a call that has started completes, before its success or failure lands.
+    /// Called when a call that has started completes, before its response or error is delivered.
     func beforeLanding(
         _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?)
-    /// Called before a success lands.
+    /// Called before a response is delivered.
     ///
-    /// - Returns: Whether the success may land. If `false`, the manager's state does not change and its delegate is not
-    ///   notified.
+    /// - Returns: Whether the response may be delivered. If `false`, the manager's state does not change and its
+    ///   delegate is not notified.
     func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool
     /// Called after the delegate was notified of a success.
     ///
@@ -71,10 +71,10 @@ public protocol Interceptor: AnyObject, Sendable {
     ///   - call: The call that succeeded.
     ///   - manager: The manager; `nil` if the call has no manager. It may already hold the response to a later call.
     func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?)
-    /// Called before a failure lands.
+    /// Called before the error of a failed call is delivered.
     ///
-    /// - Returns: Whether the failure may land. If `false`, the manager's state does not change and its delegate is not
-    ///   notified.
+    /// - Returns: Whether the error may be delivered. If `false`, the manager's state does not change and its delegate
+    ///   is not notified.
     func beforeFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool
     /// Called after the delegate was notified of a failure.
     func afterFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?)
@@ -107,13 +107,13 @@ extension Interceptor {
     public func beforeLanding(
         _ result: Result<RawData, NetworkError>, of call: InterceptedCall, by manager: (any APIManaging)?
     ) {}
-    /// Returns `true`, so that the success lands.
+    /// Returns `true`, so the response is delivered: the default implementation.
     public func beforeSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         true
     }
     /// Does nothing: the default implementation.
     public func afterSuccess(_ rawData: RawData, of call: InterceptedCall, by manager: (any APIManaging)?) {}
-    /// Returns `true`, so the failure lands: the default implementation.
+    /// Returns `true`, so the error is delivered: the default implementation.
     public func beforeFailure(_ error: NetworkError, of call: InterceptedCall, by manager: (any APIManaging)?) -> Bool {
         true
     }

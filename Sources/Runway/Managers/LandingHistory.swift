@@ -13,7 +13,8 @@ final class Landing: Sendable {
         (self.flight, self.endpoint, result) = (flight, endpoint, .failure(error))
     }
 
-    /// The record of the call so far. If the call has not ended, the record shows this landing as its outcome.
+    /// The record of the call so far. If the call has not ended, the record shows this response or error as its
+    /// outcome.
     var record: FlightRecord {
         flight.record(flight.context.redaction, as: error.map { .failed($0) } ?? .succeeded)
     }
@@ -22,10 +23,10 @@ final class Landing: Sendable {
     var error: NetworkError? { if case .failure(let error) = result { error } else { nil } }
 }
 
-/// The landings that a manager currently shows.
+/// The response and the result that a manager currently shows.
 struct LastLanding {
     var response: Landing?
-    /// The last landing, whether a response or an error.
+    /// The result that was delivered last, whether a response or an error.
     var landed: Landing?
 
     mutating func add(_ landing: Landing) {
@@ -33,29 +34,29 @@ struct LastLanding {
         landed = landing
     }
 
-    /// Returns whether both values show the same landings.
+    /// Returns whether both values show the same response and the same result.
     func isSame(as other: LastLanding) -> Bool { response === other.response && landed === other.landed }
 
     fileprivate func shows(_ id: FlightID) -> Bool { response?.flight.id == id || landed?.flight.id == id }
 }
 
-/// The landings of a manager in order, including held responses. The manager shows a held response, but its delegate
-/// has not been notified of it yet.
+/// The results of a manager's calls in the order of their delivery, including held responses. The manager shows a held
+/// response, but its delegate has not been notified of it yet.
 ///
 /// If a held response is removed before the delegate is notified, the manager shows the values that were shown before
 /// it.
 struct LandingHistory {
     private struct Entry {
         var landing: Landing
-        /// Whether the delegate has not been notified of the landing yet.
+        /// Whether the delegate has not been notified of the result yet.
         var isHeld: Bool
     }
 
     /// The values that the manager currently shows.
     private(set) var last = LastLanding()
-    /// The values that the manager showed before the first of `entries`.
+    /// The values that the manager showed before the first member of `entries`.
     private var earlier = LastLanding()
-    /// The first held response and all later landings; empty if no response is held.
+    /// The first held response and all later results; empty if no response is held.
     private var entries: [Entry] = []
 
     /// Shows a response before the delegate is notified of it.
@@ -64,7 +65,7 @@ struct LandingHistory {
         last.add(landing)
     }
 
-    /// Shows a landing when the delegate is notified of it. If a response of the same call was held, it is no longer
+    /// Shows a result when the delegate is notified of it. If a response of the same call was held, it is no longer
     /// held.
     mutating func add(_ landing: Landing) {
         removeHeld(landing.flight.id)
@@ -74,7 +75,7 @@ struct LandingHistory {
 
     /// Removes the held response of a call, if any.
     mutating func removeHeldResponse(of id: FlightID) {
-        // The shown values change only if the call held a response and no later landing hides that response.
+        // The shown values change only if the call held a response and no later result hides that response.
         guard removeHeld(id), last.shows(id) else { return }
         last = entries.reduce(into: earlier) { $0.add($1.landing) }
     }

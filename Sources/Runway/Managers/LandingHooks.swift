@@ -12,10 +12,10 @@ struct LandingHooks {
     /// The manager that made the call; `nil` if the call has no manager.
     let manager: (any APIManaging)?
 
-    /// Calls the hooks before a result lands.
+    /// Calls the hooks before a result is delivered.
     ///
-    /// - Parameter isPending: Returns whether the result may still land. A hook may have ended the call; then no
-    ///   further hook is called. The default always returns `true`.
+    /// - Parameter isPending: Returns whether the result may still be delivered. A hook may have ended the call; then
+    ///   no further hook is called. The default always returns `true`.
     func beforeLanding(_ result: Result<RawData, NetworkError>, while isPending: () -> Bool = { true }) {
         for interceptor in interceptors where isPending() {
             interceptor.beforeLanding(result, of: call, by: manager)
@@ -23,7 +23,7 @@ struct LandingHooks {
     }
 
     /// Calls the hooks that may veto a result, until one vetoes it. Returns the owner of that hook, or `nil` if the
-    /// result may land.
+    /// result may be delivered.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint whose hook is called first; `nil` to call no endpoint's hook.
@@ -43,7 +43,7 @@ struct LandingHooks {
         return nil
     }
 
-    /// Calls the hooks after a result has landed.
+    /// Calls the hooks after a result was delivered.
     ///
     /// - Parameter isPending: See ``beforeLanding(_:while:)``.
     func afterLanding(_ result: Result<RawData, NetworkError>, while isPending: () -> Bool = { true }) {

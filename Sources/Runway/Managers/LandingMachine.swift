@@ -1,27 +1,29 @@
-/// Decides which calls of a manager land, and what the manager shows of them. It is a pure state machine: it starts no
-/// task, runs no hook and notifies no delegate. `APIManager` performs the actions that its methods return.
+/// Decides which results of a manager's calls *land*: the manager shows them and notifies its delegate. It is a pure
+/// state machine: it starts no task, runs no hook and notifies no delegate. `APIManager` performs the actions that its
+/// methods return.
 ///
 /// Each call starts with exactly one of ``startInFlight(_:as:holding:)``, ``startCompleted(_:)`` and ``refuse(_:)``.
 /// Each call ends with exactly one of ``land(_:)``, ``landUnchanged(_:)``, ``end(_:)``, or the start (even a failed
-/// one) of a call that replaces it. A call that has ended does not land: later events from its task have no effect.
+/// one) of a call that replaces it. The result of a call that has ended does not land: later events from its task have
+/// no effect.
 struct LandingMachine {
     /// The state of a call that has not ended.
     enum State {
-        /// The call failed before it started. The failure lands in a later turn of the main actor.
+        /// The call failed before it started. The failure is delivered in a later turn of the main actor.
         case refused
-        /// The call completed before `load` returned. It lands in a later turn of the main actor.
+        /// The call completed before `load` returned. Its result is delivered in a later turn of the main actor.
         case completed
         /// The response of the call has not been received yet.
         case inFlight(Stale)
     }
 
-    /// The state of the stale response that lands before the fresh one.
+    /// The state of the stale response that is delivered before the fresh one.
     enum Stale {
         /// There is no stale response, or an interceptor vetoed it.
         case none
         /// The manager shows the stale response, but its delegate has not been notified yet.
         case held(Landing)
-        /// The stale response has landed.
+        /// The delegate was notified of the stale response.
         case landed
     }
 
@@ -29,18 +31,19 @@ struct LandingMachine {
     enum Completion {
         /// Discard the result, because the call has ended.
         case discard
-        /// Land the stale response of the call first, then ask for the next step again.
+        /// Deliver the stale response of the call first, then ask for the next step again.
         case landStale(Landing)
-        /// Pass the result to the interceptors, validate it unless `isValidated` is true, and land it.
+        /// Pass the result to the interceptors, validate it unless `isValidated` is true, and deliver it.
         case receive(isValidated: Bool)
-        /// Land the failure of a call that never started. ``Interceptor/beforeLanding(_:of:by:)`` is not called for it.
+        /// Deliver the failure of a call that never started. ``Interceptor/beforeLanding(_:of:by:)`` is not called for
+        /// it.
         case fail
     }
 
     /// The treatment of a new call while others are in flight.
     enum Overlap: Equatable {
         case start
-        /// The new call joins this identical call in flight. Both land together.
+        /// The new call joins this identical call in flight. Both receive the same result.
         case join(FlightID)
         /// The new call is ignored because this call is in flight.
         case ignore(FlightID)
@@ -163,7 +166,7 @@ extension LandingMachine {
 extension LandingMachine {
     /// Records that a stale response was found after `load` returned.
     ///
-    /// - Returns: Whether the response may land; `false` if the call has ended.
+    /// - Returns: Whether the response may be delivered; `false` if the call has ended.
     mutating func holdStale(_ landing: Landing) -> Bool {
         switch calls[landing.flight.id]?.state {
         case nil: return false
@@ -176,14 +179,14 @@ extension LandingMachine {
         return true
     }
 
-    /// Removes a stale response that an interceptor vetoed. The fresh response may still land.
+    /// Removes a stale response that an interceptor vetoed. The fresh response may still be delivered.
     mutating func removeHeldStale(of id: FlightID) {
         precondition(heldStale(of: id) != nil, "a stale response that is vetoed is held")
         calls[id]?.state = .inFlight(.none)
         history.removeHeldResponse(of: id)
     }
 
-    /// Lands a stale response that no interceptor vetoed.
+    /// Records that a stale response, which no interceptor vetoed, is delivered.
     ///
     /// - Returns: Whether the delegate must be notified; `false` if the call has ended or an interceptor vetoed the
     ///   response.
@@ -209,7 +212,7 @@ extension LandingMachine {
     }
 
     /// Ends a call whose fresh response has the same content as its stale response, provided that the stale response
-    /// landed and is still shown.
+    /// was delivered and is still shown.
     ///
     /// - Returns: Whether the call has ended. If so, the manager shows the fresh response, and the delegate is not
     ///   notified.
@@ -230,7 +233,7 @@ extension LandingMachine {
         return true
     }
 
-    /// Ends a call without landing. If its response is held, the manager no longer shows it.
+    /// Ends a call without delivering its result. If its response is held, the manager no longer shows it.
     ///
     /// - Returns: The call, or `nil` if it had already ended.
     mutating func end(_ id: FlightID) -> Flight? {
@@ -239,7 +242,7 @@ extension LandingMachine {
         return flight
     }
 
-    /// Removes the values that the manager shows. Calls that have not ended may still land.
+    /// Removes the values that the manager shows. The results of calls that have not ended may still be delivered.
     mutating func clear() {
         history.clear()
     }

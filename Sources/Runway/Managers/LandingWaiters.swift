@@ -17,22 +17,22 @@ final class LandingWaiters {
             }
         } onCancel: {
             Task { @MainActor [weak self] in
-                // There may be no waiter: the call may have landed before this turn of the main actor, or the task was
-                // cancelled before it waited.
+                // There may be no waiter: the result may have been delivered before this turn of the main actor, or the
+                // task was cancelled before it waited.
                 let waiter = self?.waiters[flight]?.removeValue(forKey: number)
                 waiter?.resume(returning: .failure(.cancelled(in: .landing)))
             }
         }
     }
 
-    /// Resumes the tasks that wait for a call. Called when the call lands.
+    /// Resumes the tasks that wait for a call. Called when the result of the call is delivered.
     func landed(_ flight: FlightID, _ result: @autoclosure () -> Result<RawData, NetworkError>) {
         guard let waiting = waiters.removeValue(forKey: flight) else { return }
         let result = result()
         for waiter in waiting.values { waiter.resume(returning: result) }
     }
 
-    /// Resumes the tasks that wait for a call. Called when the call ends without landing.
+    /// Resumes the tasks that wait for a call. Called when the call ends without a delivered result.
     func ended(_ flight: FlightID, as outcome: FlightOutcome) {
         if waiters[flight] == nil { return }
         var error = NetworkError.notLanded(flight, outcome.name)
@@ -45,7 +45,8 @@ final class LandingWaiters {
 }
 
 extension NetworkError {
-    /// The error that a waiting task receives if the call did not land, or if a later landing replaced it.
+    /// The error that a waiting task receives if the result of the call was not delivered, or if a later result
+    /// replaced it.
     static func notLanded(_ flight: FlightID, _ reason: String) -> NetworkError {
         NetworkError(.cancelled, in: .landing, "\(flight) did not land: \(reason).")
     }

@@ -10,8 +10,8 @@ final class ManagerState {
     // No method of the machine accesses this object, so no run-time exclusivity check is needed.
     @ObservationIgnored @exclusivity(unchecked) private(set) var machine: LandingMachine
     private(set) var inFlightCount = 0
-    /// The last landing. It is a single value because observers are notified of each change, and a landing is one
-    /// change.
+    /// The results that the manager shows. They are a single value because observers are notified of each change, and
+    /// each delivery is one change.
     private(set) var last = LastLanding()
 
     init(overlap: OverlapPolicy) { machine = LandingMachine(overlap: overlap) }
@@ -29,7 +29,7 @@ final class ManagerState {
 
 /// The tasks of a manager's calls in flight. They are cancelled when the manager is released, on any thread.
 final class FlightTasks: Sendable {
-    /// Guards the tasks of calls that have not landed.
+    /// Guards the tasks of calls whose results were not delivered yet.
     private let tasks = Mutex<[FlightID: Task<Void, Never>]>([:])
 
     deinit {

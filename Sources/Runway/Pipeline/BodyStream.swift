@@ -20,7 +20,8 @@ public struct BodyStream: AsyncSequence, Sendable {
     }
 
     private let makeIterator: @Sendable () -> AsyncIterator
-    /// Returns the body of an upload without the counting of its parts; `nil` if this stream does not count its parts.
+    /// Returns the body of an upload in a form that does not count the parts that are read; `nil` if this stream does
+    /// not count them.
     var original: (@Sendable () -> RequestBody)?
     /// Returns the part of the file from one position up to, but not including, another; `nil` if the body is not a
     /// file.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The end of a flight's wait.
+/// The way in which the wait of a call ended.
 enum WaitEnd: Sendable {
     /// The wait was successful: the call got what it waited for, for example a permit.
     case granted

@@ -73,8 +73,8 @@ public final class Flight: Sendable {
         return waitingFlights?.reduce(own) { $1 === self ? $0 : max($0, $1.priority) } ?? own
     }
 
-    /// Values that the creator of the flight attached to it, such as the services whose access tokens it renews. Most
-    /// flights have none.
+    /// Values that the creator of the call attached to it, such as the services whose access tokens it renews. Most
+    /// calls have none.
     let traits: StageValues
     let context: FlightContext
     /// Retains the layer and its transports while the call, or its streamed body, is in flight.
@@ -160,6 +160,7 @@ extension Flight {
     /// Makes the call bypass open circuits, because a call that bypasses them has joined it.
     func bypassCircuits() { isJoinedByBypass.store(true, ordering: .relaxed) }
 
-    /// The flights that wait for this call's request: the flights that joined it, and this flight unless it has left.
+    /// The flights of the calls that wait for this call's request: those that joined it, and this flight if its call
+    /// still waits.
     var flightsSharingRequest: [Flight] { waitingFlights ?? [self] }
 }

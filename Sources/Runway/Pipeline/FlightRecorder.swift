@@ -32,8 +32,8 @@ struct FlightRecorder: ~Copyable, Sendable {
         var endpoint: (any Endpoint)?
         /// The content of the call's request; `nil` until it is read from the endpoint.
         var content: CallContent?
-        /// The endpoint and the changed subjects of a call that may be stored. The endpoint contains the parameters as
-        /// sent.
+        /// The endpoint of a call that may be stored, and the names of the objects that the call changes. The endpoint
+        /// contains the parameters as sent.
         var queued: (endpoint: any Endpoint, subjects: [String])?
         var decisions: [FlightRecord.Decision] = []
         var attempts: [Attempt] = []
@@ -78,8 +78,8 @@ extension FlightRecorder {
 
     func setContent(_ content: CallContent) { state.withLock { $0.content = content } }
 
-    /// The endpoint and the changed subjects (``Endpoint/offlineSubjects``) of a call that may be stored; otherwise
-    /// `nil`. The endpoint contains the parameters as sent.
+    /// The endpoint of a call that may be stored, and the names of the objects that the call changes
+    /// (``Endpoint/offlineSubjects``); `nil` for other calls. The endpoint contains the parameters as sent.
     var queued: (endpoint: any Endpoint, subjects: [String])? { state.withLock { $0.queued } }
 
     func setQueued(_ endpoint: any Endpoint) {
@@ -259,7 +259,7 @@ extension FlightRecorder {
 
     /// Holds the record back until ``release()``, because the request continues for other calls even if this call ends.
     func hold() {
-        // If the call has ended, its record was already reported.
+        // If the call has ended, its record was already reported and can't be held back.
         state.withLock { $0.isHeld = $0.ending == nil }
     }
 

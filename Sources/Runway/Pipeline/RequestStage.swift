@@ -62,12 +62,12 @@ public protocol RequestStage: Sendable {
 
     /// Responds without waiting if the stage can, before any task is created for the call.
     ///
-    /// The pipeline asks its stages from the top until one responds or has to wait. The implementation must return
-    /// immediately: it runs on the caller's actor, often the main actor. If a stage returns ``ImmediateResponse/pass``,
-    /// its ``respond(to:in:next:)`` is only called if no later stage responded here.
+    /// The pipeline asks its stages in order, from the caller to the transport, until one responds or has to wait. The
+    /// implementation must return immediately: it runs on the caller's actor, often the main actor. If a stage returns
+    /// ``ImmediateResponse/pass``, its ``respond(to:in:next:)`` is only called if no later stage responded here.
     ///
     /// The default is ``ImmediateResponse/wait``. A stage with this default above ``FlightStep/reading`` delays
-    /// responses in memory: they land after `load` has returned, instead of before.
+    /// responses in memory: they are delivered after `load` has returned, instead of before.
     ///
     /// - Parameters:
     ///   - draft: The request, which is created when a stage reads it.
@@ -91,7 +91,8 @@ public protocol RequestStage: Sendable {
 public enum ImmediateResponse: Sendable {
     /// The stage responds with this response.
     case response(Response)
-    /// A stale response that lands now, while the request is sent. The fresh response lands later if it differs.
+    /// A stale response that is delivered now, while the request is sent. The fresh response is delivered later if it
+    /// differs.
     case provisional(Response)
     /// The stage has no response, so the next stage is asked.
     case pass

@@ -41,8 +41,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - isAbsorbed: Whether business code need not handle the error. If so, no delegate is notified, and the record
-    ///     shows it.
+    ///   - isAbsorbed: Whether business code need not handle the error. If so, no delegate is notified, and only the
+    ///     record shows the error.
     public static func failed(_ error: ServiceError, isAbsorbed: Bool) -> Verdict {
         Verdict(.failed(error, isAbsorbed: isAbsorbed))
     }
@@ -144,8 +144,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
 extension Request {
     /// Returns the service's verdict on a response to this request.
     ///
-    /// Two responses have no envelope to read. One is a 304 to a condition that a cache added; the stored response was
-    /// judged when it was received. The other is the handshake of a WebSocket.
+    /// Two responses have no envelope to read. One is a 304 to a precondition that a cache added; the stored response
+    /// was judged when it was received. The other is the handshake of a WebSocket.
     func verdict(of response: Response, by service: any APIService.Type) -> Verdict {
         if response.webSocket != nil { return .fine }
         let rawData: RawData? = if case .whole(let rawData) = response.body { rawData } else { nil }

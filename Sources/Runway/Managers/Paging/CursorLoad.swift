@@ -10,7 +10,7 @@ struct CursorLoad: PageLoad {
     private var window: PageWindow
     private var cursor: String?
     private var requestCount = 1
-    /// The rows that were read so far from the page before the rows in memory.
+    /// The rows that this load has read so far from the page that precedes the rows in memory.
     private var gathered: [PageItem] = []
 
     init(_ direction: PageDirection, of window: PageWindow, size: Int, _ limits: PagingLimits) {

@@ -12,7 +12,7 @@ struct PageList<E: PagedEndpoint>: Sendable {
     private(set) var newestRows: [JSONValue] = []
     private(set) var response: Response?
 
-    /// The response that landed last, with all rows in memory in place of its own rows.
+    /// The response that was delivered last, with all rows in memory in place of its own rows.
     struct Response: Sendable {
         let flight: Flight
         let endpoint: E
@@ -70,8 +70,8 @@ struct PageList<E: PagedEndpoint>: Sendable {
             var document = rawData.json.rawBytes
             var range = content.rows.byteRange
             if !document.indices.contains(range) || document[range] != content.rows.rawBytes {
-                // The rows come from another JSON document, which the response contained as text. So the envelope of
-                // the response does not apply.
+                // The rows come from another JSON document, which the response contained as text. So the JSON around
+                // the rows in the response does not apply.
                 (document, range) = ([], 0..<0)
             } else if items.elementsEqual(content.items, by: { $0.json.rawBytes == $1.json.rawBytes }) {
                 return rawData

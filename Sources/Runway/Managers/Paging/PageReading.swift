@@ -2,7 +2,7 @@
 enum PageReading<E: PagedEndpoint>: Sendable {
     /// The load needs another page.
     case query(PageQuery, any PageLoad)
-    /// The load lands with this list.
+    /// The load ends with this list.
     case list(PageList<E>)
     /// The pages of the load can't be combined.
     case unconnected(PagingFailure)

@@ -52,8 +52,8 @@ extension PageWindow {
         var foundCount = 0
         /// Whether known rows were found in another order or at other positions.
         var isReordered = false
-        /// Whether the read certainly connects to the window. The connection is uncertain if the row that the read and
-        /// the window have in common may have been moved there from far away.
+        /// Whether the read certainly connects to the rows in memory. The connection is uncertain if the row that the
+        /// read and the window have in common may have been moved there from far away.
         var isCertain = false
     }
 
@@ -74,7 +74,8 @@ extension PageWindow {
     mutating func merge(_ read: PageRead, _ side: Side) -> Change? {
         let known = indices()
         var seen: Set<String> = []
-        // Rows after `edge` are left to the next page, which must connect to the row before `edge`.
+        // Rows after `edge`, the position after the last row that was read, are skipped here. The next page contains
+        // them, and must connect to the row before `edge`.
         let found = read.items.enumerated().filter { offset, item in
             (side == .onward || read.start + offset < edge) && item.id.map { seen.insert($0).inserted } ?? true
         }

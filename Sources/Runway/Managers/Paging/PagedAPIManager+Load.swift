@@ -1,8 +1,9 @@
 extension PagedAPIManager {
     /// Loads the first page of a list.
     ///
-    /// The rows in memory stay until the new ones land. ``Endpoint/overlap`` decides about a load in flight: by default
-    /// an identical load joins it, and a different load replaces it. A load that an interceptor vetoes changes nothing.
+    /// The rows in memory stay until the new ones arrive. ``Endpoint/overlap`` decides about a load in flight: by
+    /// default an identical load joins it, and a different load replaces it. A load that an interceptor vetoes changes
+    /// nothing.
     ///
     /// - Returns: The number of the load. If the load joins a load in flight, or is ignored because of a load in
     ///   flight, the result is the number of the load in flight.
@@ -57,7 +58,7 @@ extension PagedAPIManager {
         return list.previous.map { start($0, endpoint, options) }
     }
 
-    /// Cancels a load, which then does not land and changes nothing. Does nothing if the load has landed.
+    /// Cancels a load, which then delivers no result and changes nothing. Does nothing if the load has ended.
     ///
     /// - Parameter flight: The number of the load, or the number that interceptors receive for its current request.
     public func cancel(_ flight: FlightID) {
@@ -81,8 +82,8 @@ extension PagedAPIManager {
         machine.cancel()
     }
 
-    /// Waits until a load has landed and the delegate was notified. Returns all rows as one response; see
-    /// ``APIManaging/landing(of:)``.
+    /// Waits until the result of a load was delivered and the delegate was notified. Returns all rows as one response;
+    /// see ``APIManaging/landing(of:)``.
     public func landing(of flight: FlightID) async throws(NetworkError) -> RawData {
         if machine.isPending(flight) { return try await waiters.end(of: flight).get() }
         guard landedFlight == flight else {
@@ -93,8 +94,8 @@ extension PagedAPIManager {
         return rawData
     }
 
-    /// Loads the first page of a list, waits until it has landed and the delegate was notified, and returns its rows.
-    /// For scripts and tests.
+    /// Loads the first page of a list, waits until the delegate was notified of the result, and returns the rows. For
+    /// scripts and tests.
     ///
     /// - Parameters:
     ///   - endpoint: The list to load.
@@ -218,7 +219,7 @@ extension PagedAPIManager {
         return id
     }
 
-    /// Reads the response of a request that landed, or fails its load.
+    /// Reads the response of a request that succeeded, or fails its load.
     func requestLanded(_ error: NetworkError?) {
         guard let request = requests.landedFlight else { preconditionFailure("a request that landed has a number") }
         switch machine.landed(request) {
@@ -235,8 +236,8 @@ extension PagedAPIManager {
         }
     }
 
-    /// Ends the load of a request that ended without landing: for example, the request was vetoed or replaced, or the
-    /// service absorbed its error.
+    /// Ends the load of a request that ended without a delivered result: for example, the request was vetoed or
+    /// replaced, or the service absorbed its error.
     func requestEnded(_ request: FlightID, as outcome: FlightOutcome) {
         if let load = machine.ended(request) { waiters.ended(load, as: outcome) }
     }

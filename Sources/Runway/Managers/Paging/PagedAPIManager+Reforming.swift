@@ -4,19 +4,19 @@ import RunwayJSON
 extension PagedAPIManager {
     /// The endpoint type that the manager calls.
     public var endpointType: any Endpoint.Type { E.self }
-    /// The status and header fields of the response that landed last; `nil` if no page has landed.
+    /// The status and header fields of the response that was delivered last; `nil` if no page was delivered.
     public var response: HTTPResponse? { list.response?.rawData.response }
 
     /// All rows in memory as one response: the response of the last page, with its rows replaced by all rows in memory.
-    /// `nil` if no page has landed.
+    /// `nil` if no page was delivered.
     ///
     /// A reformer that reads one page can also read this response, and then shows the whole list.
     public var rawData: RawData? { list.response?.rawData }
 
     /// Uses a reformer to convert all rows in memory into a value for a view. Runs in the caller's isolation.
     ///
-    /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws or no page has landed.
-    ///   The record of the request that landed last contains the error, too.
+    /// - Throws: A ``NetworkError`` of the step ``FlightStep/reforming`` if the reformer throws or no page was
+    ///   delivered. The record of the request whose result was delivered last contains the error, too.
     public func fetch<R: Reformer>(_ reformer: R) throws(NetworkError) -> R.Value {
         try reform(list.response?.rawData, reformer)
     }

@@ -38,18 +38,18 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     public let network: NetworkLayer
     /// Limits for the rows in memory, and for the requests of a load.
     public let limits: PagingLimits
-    /// The delegate, which is notified of landings. It is referenced weakly, so retain it elsewhere.
+    /// The delegate, which is notified of responses and errors. It is referenced weakly, so retain it elsewhere.
     @ObservationIgnored public weak var delegate: (any APIManagerDelegate)?
     /// Supplies the parameters of ``load(options:)``. It is referenced weakly, so retain it elsewhere.
     @ObservationIgnored public weak var parameterSource: (any ParameterSource)?
-    /// Checks parameters and responses of every request in addition to the endpoint's own checks. It receives this
-    /// manager. It is referenced weakly, so retain it elsewhere.
+    /// Checks parameters and responses of every request in addition to the endpoint's own checks. Its functions receive
+    /// this manager as an argument. It is referenced weakly, so retain it elsewhere.
     public var validator: (any Validator)? {
         get { requests.validator }
         set { requests.validator = newValue }
     }
-    /// Intercepts every request, after the layer's interceptors. It receives this manager. If it vetoes a request, the
-    /// load ends without landing. It is referenced weakly, so retain it elsewhere.
+    /// Intercepts every request, after the layer's interceptors. Its hooks receive this manager as an argument. If it
+    /// vetoes a request, the load ends without a result. It is referenced weakly, so retain it elsewhere.
     public var interceptor: (any Interceptor)? {
         get { requests.interceptor }
         set { requests.interceptor = newValue }
@@ -59,19 +59,19 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     public var items: [JSONValue] { list.rows }
     /// The rows that the last load added, in the order of the list.
     public var newestItems: [JSONValue] { list.newestRows }
-    /// The error of the load that landed last; `nil` if that load succeeded or no load has landed.
+    /// The error of the load whose result was delivered last; `nil` if that load succeeded or no result was delivered.
     public internal(set) var error: NetworkError?
-    /// The number of the load that landed last; `nil` if no load has landed.
+    /// The number of the load whose result was delivered last; `nil` if no result was delivered.
     public internal(set) var landedFlight: FlightID?
-    /// The record of the last request of the load that landed last; see ``APIManaging/lastRecord``.
+    /// The record of the last request of the load whose result was delivered last; see ``APIManaging/lastRecord``.
     public var lastRecord: FlightRecord? { lastRequest?.record }
-    /// The parameters of the load that landed last, successfully or not; `nil` if no load has landed.
+    /// The parameters of the load whose result was delivered last, successful or not; `nil` if no result was delivered.
     public internal(set) var landedEndpoint: (any Endpoint)?
     /// The parameters of the current list; `nil` if no list was loaded.
     public internal(set) var endpoint: E?
     /// Whether a load is in flight.
     public var isLoading: Bool { machine.load != nil }
-    /// Whether the newest page is stale and a fresh version of it may still land.
+    /// Whether the newest page is stale and a fresh version of it may still be delivered.
     public var isProvisional: Bool { requests.isProvisional }
     /// Whether the list may have rows after the last row in memory; `true` before the first load.
     public var hasMore: Bool { !list.window.isAtEnd }
@@ -90,7 +90,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     @ObservationIgnored package internal(set) var accounts: Set<String?> = []
     /// The accounts that made the requests of the load in flight.
     @ObservationIgnored var requestAccounts: Set<String?> = []
-    /// The last request of the load that landed last.
+    /// The last request of the load whose result was delivered last.
     var lastRequest: Landing?
     var machine = PagedLoadMachine<E>()
     var list = PageList<E>()
@@ -103,7 +103,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     ///
     /// - Parameters:
     ///   - network: The layer that sends the requests.
-    ///   - delegate: Notified of landings; referenced weakly.
+    ///   - delegate: Notified of responses and errors; referenced weakly.
     ///   - limits: Limits for the rows in memory, and for the requests of a load. The default is 1000 rows, and 12
     ///     requests in addition to the first.
     public init(
@@ -112,7 +112,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
         self.network = network
         self.delegate = delegate
         self.limits = limits
-        // Only one load may be in flight at a time.
+        // Only one load may be in flight at a time, so the endpoint's policy `concurrent` is replaced.
         requests = APIManager(on: network, overlap: E.overlap == .concurrent ? .cancelRunning : E.overlap)
         requests.owner = self
         requests.delegate = landings
@@ -121,7 +121,7 @@ public final class PagedAPIManager<E: PagedEndpoint>: APIManaging {
     }
 }
 
-/// Receives the landings of the individual requests.
+/// Receives the responses and errors of the individual requests.
 private final class RequestLandings: APIManagerDelegate {
     var onLanding: ((NetworkError?) -> Void)?
 

@@ -39,7 +39,7 @@ extension PagedEndpoint {
     /// 20 rows, the default.
     public static var pageSize: Int { 20 }
 
-    /// Refuses a response without a valid page, so that the response neither lands nor is cached.
+    /// Refuses a response without a valid page, so that the response is neither delivered nor cached.
     ///
     /// An endpoint with its own implementation of this function must also call ``read(_:)`` in it.
     public func validate(response: RawData) throws { _ = try read(response) }

@@ -3,7 +3,7 @@
 ///
 /// The requests of a load are calls of an ``APIManager``. That manager's own machine decides which requests land.
 struct PagedLoadMachine<E: PagedEndpoint> {
-    /// A load that has not landed.
+    /// A load whose result was not delivered yet.
     struct Load {
         let number: Int
         let direction: PageDirection
@@ -27,9 +27,9 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         case reading(Load)
     }
 
-    /// The next step of a paged manager when a request has landed.
+    /// The next step of a paged manager when a request has ended with a response or an error.
     enum Landing {
-        /// Ignore the landing: the request does not belong to the load.
+        /// Ignore the result: the request does not belong to the load.
         case ignore
         /// Fail a load that could not start.
         case refuse
@@ -42,7 +42,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
     /// The requests of loads that could not start. They fail in a later turn of the main actor.
     private var refused: Set<FlightID> = []
 
-    /// The load that has started but not landed; `nil` if there is none.
+    /// The load that has started but not ended; `nil` if there is none.
     var load: Load? {
         switch state {
         case .idle: nil
@@ -53,7 +53,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
     /// The request that the load waits for; `nil` if the load is not waiting.
     var request: FlightID? { if case .waiting(_, let request) = state { request } else { nil } }
 
-    /// Returns whether a load has neither landed nor ended.
+    /// Returns whether a load has not ended yet.
     func isPending(_ id: FlightID) -> Bool { load?.id == id || isRefused(id) }
 
     /// Returns whether a load could not start and has not failed yet.
@@ -126,7 +126,7 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         }
     }
 
-    /// Records that a request landed, and returns the next step.
+    /// Records that the result of a request was delivered, and returns the next step.
     mutating func landed(_ request: FlightID) -> Landing {
         if refused.remove(request) != nil { return .refuse }
         guard case .waiting(let load, request) = state else { return .ignore }
@@ -134,8 +134,8 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return .read(load)
     }
 
-    /// Records that a request ended without landing, which also ends its load. For example, an interceptor vetoed the
-    /// request, or the service absorbed its error.
+    /// Records that a request ended without a delivered result, which also ends its load. For example, an interceptor
+    /// vetoed the request, or the service absorbed its error.
     ///
     /// - Returns: The number of the load, or `nil` if the request does not belong to a load in flight.
     mutating func ended(_ request: FlightID) -> FlightID? {
@@ -155,9 +155,9 @@ struct PagedLoadMachine<E: PagedEndpoint> {
         return load
     }
 
-    /// Records that a load lands or ends without landing.
+    /// Records that a load ends, with or without a delivered result.
     ///
-    /// - Returns: Whether the load lands; `false` if it was already ended or replaced.
+    /// - Returns: Whether the load was still in flight; `false` if it was already ended or replaced.
     @discardableResult
     mutating func finish(_ number: Int) -> Bool {
         guard load?.number == number else { return false }

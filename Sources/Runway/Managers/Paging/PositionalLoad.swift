@@ -155,7 +155,7 @@ struct PositionalLoad: PageLoad {
 
     private mutating func prepend() -> PageStep {
         guard window.merge(read, .before) != nil else {
-            // The window's first row was moved, so the search begins at its former position.
+            // The first row in memory was moved, so the search begins at its former position.
             return askFurther(layout.read(onwardFrom: window.start), .locating, .readAgain) ?? notConnected
         }
         guard newCount == 0, window.start > 0 else { return land() }

@@ -49,7 +49,7 @@ public final class DownloadManager<E: Endpoint>: APIManager<E> {
     ///     same file fails as ``NetworkError/Kind/storage``. Called once for each call. A `load` to another file than
     ///     the download in flight does not join that download.
     ///   - maximumByteCount: The maximum size of the file. The default is 64 GiB, or `Int.max` if that is smaller.
-    ///   - delegate: Notified of progress and of landings; referenced weakly.
+    ///   - delegate: Notified of progress and of responses and errors; referenced weakly.
     ///   - overlap: The policy for a second call while the first is in flight. The default, `nil`, is the endpoint's
     ///     policy.
     public init(
