@@ -65,7 +65,8 @@ public protocol APIService: ServiceDeclarations, Sendable {
     /// that it depends on (RFC 9111 §4.1).
     static var authenticatingFields: Set<String> { get }
 
-    /// The maximum time from `load` to the landing of a call, if its endpoint sets no deadline. The default is 60 s.
+    /// The maximum time from `load` to the delivery of a call's result, if its endpoint sets no deadline. The default
+    /// is 60 s.
     static var deadline: Duration { get }
 
     /// The policy for merging concurrent requests into one, if the server has a route for it. The default is `nil`: no

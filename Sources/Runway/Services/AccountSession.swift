@@ -3,7 +3,7 @@ import Synchronization
 /// The period from an account's sign-in to its sign-out, for the calls of one service.
 ///
 /// Each call holds the session in which it was made. After the session has ended, responses to its calls are not
-/// cached, its cookies and tokens are not stored, and no manager lands its calls.
+/// cached, its cookies and tokens are not stored, and no manager delivers the results of its calls.
 ///
 /// A sign-out first ends the session and then clears its data. Cookies and tokens check ``isOver`` under the lock that
 /// guards them, so a change either precedes the clear or is refused. The caches instead compare the sequence number of

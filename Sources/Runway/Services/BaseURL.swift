@@ -6,7 +6,8 @@ struct BaseURL: Sendable, Equatable {
     let authority: String
     /// The path of the base URL: either empty, or a path that begins with a slash and does not end in one.
     let pathPrefix: String
-    /// The head that all requests of the service start from. It is validated once, here.
+    /// The request head (scheme, authority and path) from which all requests of the service are created. It is
+    /// validated only once, here.
     let head: HTTPRequest
 
     /// Parses `https://host[:port][/path]`. Returns `nil` for anything else: user info, a query or fragment, `..`

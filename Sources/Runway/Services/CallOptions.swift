@@ -43,9 +43,9 @@ public struct CallOptions: Sendable, Hashable {
     public var wholeDeadline: Duration?
     /// The deadline of this call. The default, `nil`, is its endpoint's or service's deadline.
     ///
-    /// The deadline limits the time to the landing. For a streamed response it limits the time to the header fields,
-    /// and for a download or an upload the time between two bytes. It is counted from `load`. More than a year counts
-    /// as a year.
+    /// The deadline limits the time to the delivery of the result. For a streamed response it limits the time to the
+    /// header fields, and for a download or an upload the time between two bytes. It is counted from `load`. More than
+    /// a year counts as a year.
     public var deadline: Duration?
     /// Header fields of this call. They replace fields of its endpoint and service with the same name. The default is
     /// empty.
@@ -70,8 +70,8 @@ public struct CallOptions: Sendable, Hashable {
     var resumption: Resumption?
     /// The stored change that the call sends; `nil` for all other calls.
     var replayedChange: UUID?
-    /// Whether no stale response may land before the fresh one. It is set by code that makes calls through a manager
-    /// and can use only one landing.
+    /// Whether only the fresh response is delivered, without a stale response before it. It is set by code that makes
+    /// calls through a manager and can use only one response.
     var landsOnce = false
 
     /// These options, adapted to requests that no caller waits for: the priority is low unless it is set.

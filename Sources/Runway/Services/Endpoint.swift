@@ -37,7 +37,7 @@ public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
     /// The policy for a second call of a manager while its first is in flight. The default is
     /// ``OverlapPolicy/joinOrReplace``.
     static var overlap: OverlapPolicy { get }
-    /// The maximum time from `load` to the landing of a call. The default, `nil`, is the service's deadline.
+    /// The maximum time from `load` to the delivery of a call's result. The default, `nil`, is the service's deadline.
     static var deadline: Duration? { get }
     /// Determines whether responses are cached, where, and for how long. The default is ``CachePolicy/off``.
     static var cache: CachePolicy { get }
@@ -95,8 +95,8 @@ public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
     /// The stored responses that this call invalidates, if it changes data. The default is empty.
     ///
     /// Used for calls with an unsafe method (RFC 9110 §9.2.1), such as POST, PUT, PATCH and DELETE. When the response
-    /// has arrived, and before it lands, these stored responses are removed from memory and disk, under any cache
-    /// policy. Responses to reads that started earlier are not stored, and no later read shares their requests.
+    /// has arrived, and before it is delivered, these stored responses are removed from memory and disk, under any
+    /// cache policy. Responses to reads that started earlier are not stored, and no later read shares their requests.
     ///
     /// A failed call removes nothing unless it may have taken effect: its response was lost, was invalid or had a
     /// status of 500 or more, or the call was cancelled after it was sent.
@@ -105,9 +105,9 @@ public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
     /// The names of the objects that the call changes, for a call that is stored while there is no network. The default
     /// is empty.
     ///
-    /// Calls with a common name are sent one after the other. If the server permanently refuses one, the later ones are
-    /// held. For example, a comment on a note is not sent before the note exists. Names are compared among the calls of
-    /// one service and account.
+    /// Calls that name the same object are sent one after the other. If the server permanently refuses one, the later
+    /// ones are held. For example, a comment on a note is not sent before the note exists. Names are compared among the
+    /// calls of one service and account.
     var offlineSubjects: [String] { get }
 
     /// Completes the parameters before interceptors receive them. The default changes nothing.
@@ -125,21 +125,23 @@ public protocol Endpoint: EndpointDeclarations, Encodable, Sendable {
     /// - Throws: The problem with the response. The call then fails as ``NetworkError/Kind/invalidResponse``. For the
     ///   part of the problem that appears in records, see ``NetworkError/detail``.
     func validate(response: RawData) throws
-    /// Called before a success of this call lands, and before ``Interceptor/beforeSuccess(_:of:by:)`` of the
-    /// interceptors. The default allows the landing.
+    /// Called before the response of a successful call is delivered, and before ``Interceptor/beforeSuccess(_:of:by:)``
+    /// of the interceptors. The default allows the delivery.
     ///
     /// Use it for effects that belong to this endpoint, whoever calls it. Use an ``Interceptor`` for effects of the app
-    /// or of a screen. Called once for each landing. For a call of a manager it is called on the main actor; for other
-    /// calls off any actor, or where the call was made. A prefetch does not land.
+    /// or of a screen. Called once for each delivered response. For a call of a manager it is called on the main actor;
+    /// for other calls off any actor, or where the call was made. Not called for a prefetch, which delivers no
+    /// response.
     ///
-    /// - Returns: Whether the success may land. If `false`, the call ends as ``FlightOutcome/vetoed``: a manager's
-    ///   delegate is not notified, and ``NetworkLayer/call(_:options:)`` throws ``NetworkError/Kind/cancelled``.
+    /// - Returns: Whether the response may be delivered. If `false`, the call ends as ``FlightOutcome/vetoed``: a
+    ///   manager's delegate is not notified, and ``NetworkLayer/call(_:options:)`` throws
+    ///   ``NetworkError/Kind/cancelled``.
     func beforeSuccess(_ rawData: RawData) -> Bool
-    /// Called before a failure of this call lands, and before ``Interceptor/beforeFailure(_:of:by:)`` of the
-    /// interceptors. The default allows the landing. Not called if the call was cancelled, replaced or vetoed, or if
+    /// Called before the error of a failed call is delivered, and before ``Interceptor/beforeFailure(_:of:by:)`` of the
+    /// interceptors. The default allows the delivery. Not called if the call was cancelled, replaced or vetoed, or if
     /// the error does not concern business code (``FlightOutcome/Kind/absorbed``).
     ///
-    /// - Returns: Whether the failure may land; see ``beforeSuccess(_:)``.
+    /// - Returns: Whether the error may be delivered; see ``beforeSuccess(_:)``.
     func beforeFailure(_ error: NetworkError) -> Bool
 }
 
@@ -206,8 +208,8 @@ extension Endpoint {
     public func validate() {}
     /// Accepts all responses: the default implementation.
     public func validate(response: RawData) {}
-    /// Returns `true`, so that the success lands.
+    /// Returns `true`, so the response is delivered: the default implementation.
     public func beforeSuccess(_ rawData: RawData) -> Bool { true }
-    /// Returns `true`, so the failure lands: the default implementation.
+    /// Returns `true`, so the error is delivered: the default implementation.
     public func beforeFailure(_ error: NetworkError) -> Bool { true }
 }

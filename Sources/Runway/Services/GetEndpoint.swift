@@ -23,7 +23,7 @@ public struct GetEndpoint<Service: APIService>: Endpoint, EndpointOfManyPaths {
     @Unencoded public var parameters: Parameters
 }
 
-/// An endpoint type for many paths. Circuits count each path as a separate endpoint.
+/// An endpoint type for many paths. Circuit breakers treat each path as a separate endpoint.
 protocol EndpointOfManyPaths: Endpoint {}
 
 extension APIService {

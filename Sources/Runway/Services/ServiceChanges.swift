@@ -7,7 +7,7 @@ final class ServiceChanges: Sendable {
         var count: UInt64 = 0
     }
 
-    /// Guards the readers.
+    /// Guards the sequences that receive the changes.
     private let state = Mutex(State())
 
     deinit {

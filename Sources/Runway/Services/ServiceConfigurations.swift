@@ -168,7 +168,7 @@ final class ServiceConfigurations: Sendable {
             entries[key]?.configuration = changed
             if let anonymous {
                 // If the anonymous session did not end here, one of its calls could set a cookie later. That cookie
-                // would outlive the sign-out, which clears the anonymous jar.
+                // would outlive the sign-out, which clears the anonymous cookies.
                 entries[key]?.anonymous.end(cancellingCalls: false)
                 entries[key]?.anonymous = anonymous
             }

@@ -3,8 +3,8 @@ final class ServiceIdentity: Sendable {
     let service: any APIService.Type
     let environment: ServiceEnvironment
     let account: String?
-    /// The service, the environment and the account. The identity for calls also contains the base URL, and the common
-    /// parameters and header fields.
+    /// Bytes that represent the service, the environment and the account. The identity for calls also contains the base
+    /// URL, and the common parameters and header fields.
     let form: [UInt8]
     let digest: Int
 

@@ -1,5 +1,5 @@
-/// Reads and stores which account is signed in to a service. The names of the service and of its environment identify
-/// the entry. The data are in the access token store.
+/// Reads and stores the account that is signed in to a service. The names of the service and its environment identify
+/// the stored account, which is in the access token store.
 struct SignedInAccounts: Sendable {
     /// Returns the account that was signed in when the app ended, or `nil` if none was signed in. Returns immediately.
     let restored: @Sendable (_ service: String, _ environment: String) -> Result<String?, NetworkError>

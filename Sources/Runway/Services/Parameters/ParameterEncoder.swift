@@ -170,8 +170,8 @@ private protocol UnorderedCollection {
 }
 
 extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable {
-    /// Texts and integers become member names. With other keys, the encoded array contains each key followed by its
-    /// value.
+    /// Keys that are texts or integers become member names. With other keys, the encoded array contains each key
+    /// followed by its value.
     fileprivate static var groupSize: Int { 2 }
 }
 

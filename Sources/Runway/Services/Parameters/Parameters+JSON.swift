@@ -35,7 +35,7 @@ extension Parameters {
         case .double(let value): try write(value, at: path, to: &writer)
         case .decimal(let value):
             guard !value.isNaN else { throw .notFinite(path) }
-            // The digits of a decimal should form a JSON number, which the document checks.
+            // The digits of a decimal should form a JSON number. Parsing them as a document verifies this.
             guard let number = try? JSONDocument("\(value)").root else { throw .notFinite(path) }
             writer.value(number)
         case .string(let value): writer.string(value)

@@ -38,11 +38,11 @@ public struct CachePolicy: Sendable, Hashable {
     /// The freshness lifetime on disk under ``timeToLive(_:diskLifetime:staleWhileRevalidate:staleIfError:)``. The
     /// default, `.zero`, stores no response on disk.
     public var diskLifetime: Duration = .zero
-    /// The time after the freshness lifetime during which a stale response may land while a fresh one is fetched. Used
-    /// under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is zero.
+    /// The time after the freshness lifetime during which a stale response may be delivered while a fresh one is
+    /// fetched. Used under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is zero.
     public var staleWhileRevalidate: Duration = .zero
-    /// The time after the freshness lifetime during which a stale response may land if no fresh one is available. Used
-    /// under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is zero.
+    /// The time after the freshness lifetime during which a stale response may be delivered if no fresh one is
+    /// available. Used under ``timeToLive(_:onDisk:staleWhileRevalidate:staleIfError:)``. The default is zero.
     public var staleIfError: Duration = .zero
     /// Whether ``http(onDisk:)`` may store a response that sets cookies. The default is `true`: `Set-Cookie` does not
     /// forbid storing, and the server marks private responses itself (RFC 9111 §7.3). Set it to `false` if several
@@ -57,9 +57,9 @@ public struct CachePolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - lifetime: The freshness lifetime. The default is three minutes.
     ///   - onDisk: Whether responses are also stored on disk. The default is `false`.
-    ///   - staleWhileRevalidate: The time after the lifetime during which a stale response may land while a fresh one
-    ///     is fetched. The default is zero.
-    ///   - staleIfError: The time after the lifetime during which a stale response may land if no fresh one is
+    ///   - staleWhileRevalidate: The time after the lifetime during which a stale response may be delivered while a
+    ///     fresh one is fetched. The default is zero.
+    ///   - staleIfError: The time after the lifetime during which a stale response may be delivered if no fresh one is
     ///     available. The default is zero.
     public static func timeToLive(
         _ lifetime: Duration = .seconds(180), onDisk: Bool = false, staleWhileRevalidate: Duration = .zero,
@@ -76,9 +76,9 @@ public struct CachePolicy: Sendable, Hashable {
     ///   - lifetime: The freshness lifetime in memory. The default is three minutes; `.zero` stores no response in
     ///     memory.
     ///   - diskLifetime: The freshness lifetime on disk; `.zero` stores no response on disk.
-    ///   - staleWhileRevalidate: The time after the lifetime during which a stale response may land while a fresh one
-    ///     is fetched. The default is zero.
-    ///   - staleIfError: The time after the lifetime during which a stale response may land if no fresh one is
+    ///   - staleWhileRevalidate: The time after the lifetime during which a stale response may be delivered while a
+    ///     fresh one is fetched. The default is zero.
+    ///   - staleIfError: The time after the lifetime during which a stale response may be delivered if no fresh one is
     ///     available. The default is zero.
     public static func timeToLive(
         _ lifetime: Duration = .seconds(180), diskLifetime: Duration, staleWhileRevalidate: Duration = .zero,

@@ -21,8 +21,8 @@
 public enum OverlapPolicy: String, Sendable, Hashable {
     /// An identical call joins the call in flight; a different call replaces it. Suitable for nearly all endpoints.
     ///
-    /// An identical call makes no request: `load` returns the number of the call in flight, and both land together.
-    /// Calls are identical if these are equal:
+    /// An identical call makes no request: `load` returns the number of the call in flight, and both calls receive the
+    /// same result. Calls are identical if these are equal:
     ///
     /// - their parameters, header fields and body,
     /// - the session of their account, and their environment,
@@ -38,10 +38,10 @@ public enum OverlapPolicy: String, Sendable, Hashable {
     case joinOrReplace
     /// The second call is not made, even if its parameters differ. `load` returns the number of the first call.
     case ignoreNew
-    /// The calls in flight are cancelled, so only the second call can land, even if it is identical.
+    /// The calls in flight are cancelled, so only the second call can deliver a result, even if it is identical.
     case cancelRunning
-    /// Both calls are made, and land in the order in which they complete. A ``PagedAPIManager`` allows only one load at
-    /// a time, and treats this policy like ``cancelRunning``.
+    /// Both calls are made, and their results are delivered in the order in which they complete. A ``PagedAPIManager``
+    /// allows only one load at a time, and treats this policy like ``cancelRunning``.
     case concurrent
 
     /// Whether a new call ends earlier calls, even if it fails to start.

@@ -146,7 +146,7 @@ extension Flight {
         let now = clock.now
         switch error.kind {
         case .timedOut where now < deadline: return error.sending == .notSent ? .unreachable : .silence
-        // A call that its caller abandoned after the deadline is cancelled.
+        // The error of a call that its caller abandoned after the deadline is `cancelled`.
         case .timedOut, .cancelled:
             guard now >= deadline, silence(since: slotTime, at: now) * 2 >= lifetime else { return .unknown }
             return error.sending == .notSent ? .unreachable : .silence

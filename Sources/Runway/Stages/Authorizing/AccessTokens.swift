@@ -75,7 +75,7 @@ final class AccessTokens: Sendable {
     private let storeDeadline: Duration
     private let clock: LayerClock
     let timer: DeadlineTimer
-    /// Guards the owner, which is set once, after the tokens are created.
+    /// Guards the functions of the layer, which are set once, after the tokens are created.
     private let ownerBox = Mutex<Owner?>(nil)
     /// Guards the tokens, and the order of changes to the store.
     private let state: Mutex<State>

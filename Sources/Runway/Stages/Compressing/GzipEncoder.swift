@@ -9,7 +9,7 @@ package final class GzipEncoder {
 
     /// Creates an encoder, or returns `nil` if there is not enough memory.
     package init?(level: Int) {
-        // 15 is the largest window. Adding 16 selects the gzip format.
+        // 15 selects the largest window, 32 KiB. Adding 16 selects the gzip format.
         guard let deflater = runway_deflater_create(CInt(max(1, min(9, level))), 15 + 16) else { return nil }
         self.deflater = deflater
     }

@@ -20,15 +20,16 @@ extension Flight {
     }
 
     /// Returns whether the response belongs to the sender that the cache lookup assumed. The result is always `true` if
-    /// the call has an account or no jar. Otherwise the request must have had the same cookies, and the response must
-    /// not have set the first cookies.
+    /// the call has an account or uses no cookie jar. Otherwise the request must have had the same cookies, and the
+    /// response must not have set the first cookies.
     func hasSameSender(as response: Response) -> Bool {
         account != nil || response.cookieVersion.map { $0 == cookieVersion } ?? true
     }
 }
 
 extension Flight {
-    /// Returns the value of the `Cookie` field that the jar would add to a request, or `nil` if it would add none.
+    /// Returns the value of the `Cookie` field that the cookie jar would add to a request, or `nil` if it would add
+    /// none.
     func cookies(for request: HTTPRequest) -> [UInt8]? {
         guard case .jar = configuration.settings.cookies, request.headerFields[.cookie] == nil else { return nil }
         let date = clock.date

@@ -11,7 +11,7 @@ final class HedgedRequest: Sendable {
         var tasks: [HedgeDecision.Contender: Task<Void, Never>] = [:]
         var outcomes: [HedgeDecision.Contender: Outcome] = [:]
         var caller: CheckedContinuation<Outcome, Never>?
-        /// The error of a caller that left before it began to wait.
+        /// The error of a caller whose deadline passed, or whose task was cancelled, before it began to wait.
         var early: NetworkError?
         var timer: DeadlineTimer.Token?
     }

@@ -9,14 +9,14 @@ package enum MergeDecision: StageDecision, Equatable {
     /// - Parameters:
     ///   - position: The position of the request in the envelope, counted from 1.
     ///   - count: The number of requests in the envelope.
-    ///   - flight: The flight that sent the envelope. Its record contains the attempt.
+    ///   - flight: The number of the call that sent the envelope. The record of that call contains the attempt.
     case carried(position: Int, count: Int, by: FlightID)
     case notMerged(Reason)
     /// The server did not accept the envelope, so its requests are sent separately.
     ///
     /// - Parameter status: The status of the server's response.
     case notAccepted(status: Int)
-    /// This flight is not a call of the app. It sends the merged requests of these calls.
+    /// This call was not made by the app. It sends the merged requests of these calls.
     case carries([FlightID])
     /// The merged response contains this number of items that match no request. They are ignored.
     case unknownItems(Int)

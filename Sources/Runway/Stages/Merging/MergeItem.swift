@@ -3,7 +3,7 @@ import Synchronization
 
 /// One request that may be merged, and the continuation of its call, which waits for the outcome.
 final class MergeItem: Sendable {
-    /// The outcome of a request in the merger.
+    /// The way in which a request that may be merged was handled.
     enum Outcome: Sendable {
         /// The request must be sent separately by its own task. If the case has a dispatch (see ``MergeQueue``), the
         /// dispatch ends with the request.

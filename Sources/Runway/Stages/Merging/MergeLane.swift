@@ -17,8 +17,8 @@ struct MergeLane: Hashable, Sendable {
 }
 
 extension Flight {
-    /// Creates a flight that sends the merged requests of these calls. It ends when the last of the calls has ended, at
-    /// the latest.
+    /// Creates a call that sends the merged requests of these calls. It ends when the last of them has ended, at the
+    /// latest.
     func makeEnvelopeFlight(for flights: [Flight]) -> Flight {
         func endpoint<Service: APIService>(_ service: Service.Type) -> any Endpoint.Type {
             MergedRequests<Service>.self
@@ -33,7 +33,7 @@ extension Flight {
         return flight
     }
 
-    /// Whether the flight is not a call of the app, but sends the merged requests of several calls.
+    /// Whether this call was not made by the app, but sends the merged requests of several calls.
     var isEnvelope: Bool { traits[IsEnvelope.self] }
 }
 
@@ -41,7 +41,7 @@ private enum IsEnvelope: StageValueKey {
     static var defaultValue: Bool { false }
 }
 
-/// The endpoint of a flight that sends the merged requests of several calls.
+/// The endpoint of a call that sends the merged requests of several calls.
 struct MergedRequests<Service: APIService>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "merged requests" }

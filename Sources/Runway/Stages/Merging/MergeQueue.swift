@@ -1,5 +1,5 @@
-/// Decides which requests of one lane wait, and which are sent together and when. It is a state machine without
-/// requests, clock or tasks.
+/// Decides which requests of one lane wait, and which are sent together and when. The requests of a *lane* may be
+/// merged with each other. The queue is a state machine without requests, clock or tasks.
 ///
 /// If nothing is in flight, a request is sent at once. Otherwise it waits until a dispatch ends, until the policy's
 /// maximum wait has passed, or until enough requests wait to fill an envelope.
@@ -39,7 +39,8 @@ struct MergeQueue: Sendable {
     private var waiting: [Waiting] = []
     /// The number of requests of each dispatch in flight.
     private var inFlight: [DispatchID: Int] = [:]
-    /// The end of the current settling time, and the number of requests that are expected until then.
+    /// The end of the current settling time, in which callers may make further requests, and the number of requests
+    /// that are expected until then.
     private var settling: (end: Duration, awaited: Int)?
 
     init(_ policy: MergePolicy) {
@@ -74,7 +75,8 @@ struct MergeQueue: Sendable {
     /// Records the end of a dispatch, whatever its outcome. Does nothing if the dispatch is not in flight.
     mutating func complete(_ dispatch: DispatchID, at now: Duration) -> [Action] {
         guard let count = inFlight.removeValue(forKey: dispatch) else { return [] }
-        // The dispatch was a single request, and no other request waited. So no further requests are expected.
+        // The request that has ended was sent by itself, and no other request waited. So no further requests are
+        // expected.
         if waiting.isEmpty, count < 2 { return [] }
         guard settlingTime > .zero else { return dispatchWaiting() }
         settling = (settling?.end ?? now + settlingTime, (settling?.awaited ?? 0) + count)

@@ -2,9 +2,9 @@ import HTTPTypes
 import ServiceContextModule
 
 extension Merger {
-    /// Sends the requests of one dispatch in an envelope, and passes each call its response.
+    /// Sends several requests together in one envelope, and passes each call its response.
     func sendEnvelope(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) async {
-        // A call that has left in the meantime is not part of the envelope.
+        // A call that was cancelled or timed out in the meantime is not part of the envelope.
         let items = takeItems(dispatch, of: key)
         guard let first = items.first else { return }
         await ServiceContext.$current.withValue(first.flight.recorder.traceContext) {
@@ -15,7 +15,8 @@ extension Merger {
                 item.flight.note(MergeDecision.carried(position: index + 1, count: items.count, by: flight.id))
             }
             let result = await EnvelopeResult(of: items, in: flight)
-            // The dispatch must end before its calls continue, so that their next requests arrive in its settling time.
+            // The end of the envelope must be recorded before its calls continue, so that their next requests arrive in
+            // the settling time after it.
             complete(dispatch, of: key, over: flight.recorder.httpVersion(ofAttempt: 0), taken: !result.routeIsMissing)
             for (item, outcome) in zip(items, result.outcomes) { item.settle(outcome) }
         }

@@ -63,7 +63,7 @@ extension Merger.State {
         routes.insert(known, for: route, byteCount: 0)
     }
 
-    /// Changes a lane. Creates it if needed, and removes it when it is empty.
+    /// Changes the state of a lane. Creates the lane if needed, and removes it when it is empty.
     mutating func update(
         _ key: MergeLane, making make: (() -> MergeQueue)? = nil, _ change: (inout Merger.Lane) -> Void
     ) {

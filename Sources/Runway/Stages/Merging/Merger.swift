@@ -2,9 +2,9 @@ import Synchronization
 
 /// Holds the requests of a layer that wait to be merged, and the known facts about the routes for merged requests.
 ///
-/// It performs the actions that each lane's ``MergeQueue`` decides. A lane exists while one of its requests waits or is
-/// in flight, so there are never more lanes than calls. Facts are stored for the ``maximumRoutes`` most recently used
-/// routes.
+/// The requests that may be merged with each other form a lane. The merger performs the actions that each lane's
+/// ``MergeQueue`` decides. A lane exists while one of its requests waits or is in flight, so there are never more lanes
+/// than calls. Facts are stored for the ``maximumRoutes`` most recently used routes.
 final class Merger: Sendable {
     /// The maximum number of routes with known facts.
     static let maximumRoutes = 64
@@ -113,7 +113,7 @@ final class Merger: Sendable {
         return items.count > 1 ? items : []
     }
 
-    /// Sets the flight of a batch. Returns whether any call still waits for the batch.
+    /// Sets the call that sends a batch of merged requests. Returns whether any call still waits for the batch.
     func setEnvelopeFlight(_ envelopeFlight: Flight, of dispatch: MergeQueue.DispatchID, in key: MergeLane) -> Bool {
         state.withLock { state in
             state.lanes[key]?.batches[dispatch]?.envelopeFlight = envelopeFlight
@@ -131,7 +131,7 @@ final class Merger: Sendable {
         for operation in operations {
             switch operation {
             case .sendAlone(let item, let dispatch, let decision):
-                // The call has left, so its request is not sent. The end of its dispatch must be recorded here.
+                // The call no longer waits, so its request is not sent. The end of its dispatch must be recorded here.
                 if !item.settle(.alone(dispatch, decision)), let dispatch {
                     complete(dispatch, of: item.lane, over: nil)
                 }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Makes calls with a common subject wait for one another. If a call fails and is stored, no later call of its subject
-/// can overtake it.
+/// Makes calls that change the same object wait for one another. If a call fails and is stored, no later call that
+/// changes the same object can overtake it.
 final class ChangesInFlight: Sendable {
-    /// A subject of a call. Calls with a common subject are sent one after the other.
+    /// An object that a call changes. Calls that change the same object are sent one after the other.
     struct Subject: Hashable, Sendable {
         let service: ObjectIdentifier
         let account: String?
@@ -13,7 +13,7 @@ final class ChangesInFlight: Sendable {
     private struct Entry {
         let flight: FlightID
         let subjects: Set<Subject>
-        /// Resumed when no earlier call has a subject in common with this one.
+        /// Resumed when no earlier call changes an object that this call changes, too.
         var continuation: CheckedContinuation<WaitEnd, Never>?
     }
 
