@@ -71,7 +71,8 @@
             #endif
         }
 
-        /// Creates the status of a path. If the path must first be established by a connection, it counts as reachable.
+        /// Creates the status of a network path. If the path must first be established by a connection, it counts as
+        /// reachable.
         fileprivate init(_ path: NWPath) {
             let kinds: [(type: NWInterface.InterfaceType, link: Link)] = [
                 (.wiredEthernet, .wired), (.wifi, .wifi), (.cellular, .cellular),

@@ -85,7 +85,7 @@ extension FlightStep {
     public static let saving = FlightStep(.saving)
     /// The endpoint and the validator check the response.
     public static let checking = FlightStep(.checking)
-    /// The manager stores the response and notifies its delegate.
+    /// The manager stores the response or error, and notifies its delegate.
     public static let landing = FlightStep(.landing)
     /// A reformer converts the response into a value for a view.
     public static let reforming = FlightStep(.reforming)

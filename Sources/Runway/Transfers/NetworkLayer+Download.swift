@@ -93,7 +93,7 @@ extension NetworkLayer {
         }
     }
 
-    /// Downloads a file in a flight. The caller must finish the flight.
+    /// Downloads a file for an existing call. The caller must end the call.
     func save(
         _ request: Request, to file: URL, upTo maximumByteCount: Int, _ progress: ProgressReporter.Receiver?,
         in flight: Flight
@@ -120,7 +120,7 @@ extension NetworkLayer {
         do throws(FileError) { partial = try await .open(for: file.path) } catch {
             throw NetworkError(error, in: .saving)
         }
-        // The tasks of the download may hold the file a moment longer.
+        // The tasks of the download may hold the file a moment longer, so the file is closed explicitly.
         defer { partial.close() }
         let download = Download(
             request: request, flight: flight, partial: partial, source: flight.sourceName(of: request),

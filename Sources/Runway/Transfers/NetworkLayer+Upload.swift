@@ -58,8 +58,8 @@ extension NetworkLayer {
         }
     }
 
-    /// Sends a request in a flight. The parts of its body are reported, and extend the deadline. The caller must finish
-    /// the flight.
+    /// Sends a request for an existing call. The parts of its body are reported as progress, and extend the deadline.
+    /// The caller must end the call.
     func sendCounted<E: Endpoint>(
         _ request: Request, for endpoint: E, _ progress: ProgressReporter.Receiver?, in flight: Flight
     ) async throws(NetworkError) -> RawData {

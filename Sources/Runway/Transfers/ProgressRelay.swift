@@ -10,7 +10,7 @@ final class ProgressRelay: Sendable {
         /// The latest report that was not delivered.
         var pending: TransferProgress?
         var lastDelivery: Duration?
-        /// Delivers the pending reports, and waits between two deliveries; `nil` if none is pending.
+        /// The task that delivers the pending reports and waits between two deliveries; `nil` if no report is pending.
         var task: Task<Void, Never>?
         var hasEnded = false
     }

@@ -14,7 +14,7 @@ package struct HostPins: Sendable, Equatable {
     package let enforced: [Set<PublicKeyPin>]
     private let reportOnly: [Set<PublicKeyPin>]
 
-    /// Collects the unexpired sets for a host. Returns `nil` if no set applies to the host.
+    /// Collects the unexpired sets of pins for a host. Returns `nil` if no set applies to the host.
     package init?(_ host: String, in sets: [PublicKeyPins], at date: Date) {
         let sets = sets.filter { $0.areFor(host) }
         if sets.isEmpty { return nil }
@@ -24,10 +24,10 @@ package struct HostPins: Sendable, Equatable {
         reportOnly = active.filter { !$0.isEnforced }.map(\.pins)
     }
 
-    /// Whether all sets have expired. The host is then verified like a host without pins.
+    /// Whether all sets of pins have expired. The host is then verified like a host without pins.
     package var haveExpired: Bool { enforced.isEmpty && reportOnly.isEmpty }
 
-    /// Compares the keys of a verified chain.
+    /// Compares the keys of a verified certificate chain with the pins.
     ///
     /// - Parameter chain: The keys, the server's own first.
     /// - Returns: The report. The connection must be refused if its outcome is ``PinReport/Outcome/refused``.

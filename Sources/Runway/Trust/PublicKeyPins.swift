@@ -72,7 +72,7 @@ public struct PublicKeyPins: Sendable, Hashable {
         self.isEnforced = isEnforced
     }
 
-    /// The maximum number of keys in one set.
+    /// The maximum number of keys in one set of pins.
     public static let maximumPinCount = 32
 
     package func areFor(_ host: String) -> Bool {

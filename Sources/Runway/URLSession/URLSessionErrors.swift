@@ -6,7 +6,7 @@ import HTTPTypes
 #endif
 
 extension NetworkError {
-    /// Converts an error of a session.
+    /// Creates the error of a call from an error of its `URLSession`.
     ///
     /// - Parameters:
     ///   - error: The error of waiting for a response or reading it.

@@ -14,7 +14,8 @@ extension NetworkLayer {
         _ endpoint: E, offering offer: WebSocketOffer, options: CallOptions
     ) async throws(NetworkError) -> WebSocketFlight {
         var options = options
-        // The opener reconnects by itself. If the call were retried too, the attempts would multiply.
+        // The code that opens the WebSocket reconnects by itself. If the call were retried too, the attempts would
+        // multiply.
         options.retry = options.retry ?? .off
         let flight = makeFlight(E.self, options)
         flight.recorder.setEndpoint(endpoint)

@@ -68,7 +68,7 @@ package final class WebSocketFlight: Sendable {
         flight.finish(outcome)
     }
 
-    /// Records the end, only once.
+    /// Adds the end of the connection to the call's record, only once.
     private func noteEnd() {
         guard let token = token.withLock({ $0.take() }) else { return }
         flight.context.deadlines.remove(token)

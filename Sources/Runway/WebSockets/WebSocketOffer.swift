@@ -26,8 +26,8 @@ package struct WebSocketOffer: Sendable, Equatable {
         package var resetsServerContext = false
         /// Whether the client compresses each message independently. The default is `false`.
         package var resetsClientContext = false
-        /// The maximum window of the server, as a power of two from 8 to 15. With the default, `nil`, the server
-        /// decides.
+        /// The maximum size of the server's compression window, as an exponent of two from 8 to 15. With the default,
+        /// `nil`, the server decides.
         package var serverWindowBits: Int?
         /// The minimum size of messages that are compressed, in bytes. The default is 64.
         package var minimumByteCount = 64

@@ -23,8 +23,8 @@ final class ChangesInFlight: Sendable {
     /// The number of calls that are in flight or wait.
     var count: Int { entries.withLock { $0.count } }
 
-    /// Enters a call, and waits until all earlier calls with a common subject have left. If the wait ends for another
-    /// reason, the call also leaves.
+    /// Adds a call, and waits until all earlier calls that change the same object have ended. If the wait ends for
+    /// another reason, the call is removed again.
     func enter(_ flight: Flight, _ subjects: Set<Subject>) async -> WaitEnd {
         if subjects.isEmpty { return .granted }
         let id = flight.id

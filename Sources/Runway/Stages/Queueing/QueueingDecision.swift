@@ -27,7 +27,7 @@ package enum QueueingDecision: StageDecision, Equatable {
     /// The call could not be stored before it is sent, for this reason. It will be lost if the process ends during the
     /// call.
     case unwritten(String)
-    /// The call waited this long for an earlier call with a common subject.
+    /// The call waited this long for an earlier call that changes the same object.
     case waited(Duration)
     case replaying(change: UUID)
 

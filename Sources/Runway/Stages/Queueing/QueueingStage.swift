@@ -101,8 +101,9 @@ struct QueueingStage: RequestStage {
 
     /// Returns whether earlier changes of the account wait.
     ///
-    /// - Throws: ``NetworkError/Kind/storage`` if that is unknown and the call has subjects: an earlier change with one
-    ///   of these subjects may wait, and would undo this change if it were sent later. A call without subjects is sent.
+    /// - Throws: ``NetworkError/Kind/storage`` if that is unknown and the call names the objects that it changes: an
+    ///   earlier change of one of these objects may wait, and would undo this change if it were sent later. A call that
+    ///   names no objects is sent.
     private func hasToWait(_ change: UnsentChange, _ queue: any ChangeQueue) async throws(NetworkError) -> Bool {
         do {
             return try await queue.hasToWait(change)

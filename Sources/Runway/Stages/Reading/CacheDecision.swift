@@ -9,20 +9,21 @@ package enum CacheDecision: StageDecision, Equatable {
     case expired(by: Duration)
     /// The stored response is too old for the call, so it is revalidated with the server.
     case validating(staleBy: Duration)
-    /// The server responded with 304, so the stored response is fresh again and lands.
+    /// The server responded with 304, so the stored response is fresh again and is delivered.
     case notModified
     /// The 304 response does not match the stored response, so the request is sent again without preconditions.
     case unmatchedNotModified
-    /// A stale response lands while a fresh one is fetched.
+    /// A stale response is delivered while a fresh one is fetched.
     case revalidating(staleBy: Duration)
-    /// A stale response lands because the call forbids sending a request.
+    /// A stale response is delivered because the call forbids sending a request.
     case staleAllowed(by: Duration)
-    /// A stale response lands instead of an error.
+    /// A stale response is delivered instead of an error.
     case staleIfError(staleBy: Duration)
-    /// The fresh response equals the stale response that landed before it.
+    /// The fresh response equals the stale response that was delivered before it.
     case unchanged
     case stored(byteCount: Int)
-    /// The response was not stored, because a newer one is stored or its scope was cleared in the meantime.
+    /// The response was not stored, because a newer one is stored, or because responses of its kind were cleared in the
+    /// meantime.
     case outdated
     /// The response was not stored, because it is larger than the cache.
     case tooLarge(byteCount: Int)
@@ -35,9 +36,9 @@ package enum CacheDecision: StageDecision, Equatable {
     case tierFailed(String)
     /// The disk tier did not respond in time.
     case tierTimedOut
-    /// This flight revalidates a stale response that an earlier call received.
+    /// This call revalidates a stale response that an earlier call received.
     case revalidatingFor(FlightID)
-    /// This flight is a prefetch, so nothing lands.
+    /// This call is a prefetch, so no response is delivered.
     case prefetching
     /// No revalidation was started, because one is already in flight or there are too many.
     case revalidationSkipped

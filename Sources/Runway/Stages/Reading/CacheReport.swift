@@ -26,9 +26,9 @@ public struct CacheReport: Sendable, Hashable {
         public let endpoint: String
         /// The kind of the endpoint's responses, which selects their budget.
         public let kind: CacheKind
-        /// The number of calls for which a fresh stored response landed.
+        /// The number of calls for which a fresh stored response was delivered.
         public internal(set) var freshCount = 0
-        /// The number of calls for which a stale stored response landed, whether or not a fresh one landed later.
+        /// The number of calls for which a stale stored response was delivered, whether or not a fresh one followed.
         public internal(set) var staleCount = 0
         /// The number of calls whose stored response was too old, so that the request was sent.
         public internal(set) var expiredCount = 0

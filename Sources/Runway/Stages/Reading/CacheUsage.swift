@@ -8,7 +8,7 @@ final class CacheUsage: Sendable {
     /// The way in which one call used the cache.
     enum Use: Equatable {
         case fresh(age: Duration)
-        /// A stale response landed. A fresh one may follow.
+        /// A stale response was delivered. A fresh one may follow.
         case stale(age: Duration)
         /// A stored response was too old, so the request was sent.
         case expired(age: Duration)

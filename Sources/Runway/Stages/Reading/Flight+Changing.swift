@@ -9,7 +9,8 @@ extension Flight {
         if !invalidations.isEmpty { reading.setInvalidations(invalidations) }
     }
 
-    /// Sends the request of a call that changes data. Performs the call's invalidations before the response lands.
+    /// Sends the request of a call that changes data. Performs the call's invalidations before the response is
+    /// delivered.
     func sendingChange(
         _ send: () async throws(NetworkError) -> Response
     ) async throws(NetworkError) -> Response {

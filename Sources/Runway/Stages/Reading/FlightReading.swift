@@ -4,9 +4,9 @@ import Synchronization
 struct FlightReading: ~Copyable, Sendable {
     /// The last sequence number that was assigned before the call started.
     let start: UInt64
-    /// The number of the shared read that the flight leads; 0 if it leads none.
+    /// The number of the shared read that this call leads by sending its request; 0 if it leads none.
     fileprivate let ledRead = Atomic<UInt64>(0)
-    /// The number of the read whose retained outcome must be released when the call ends; 0 if there is none.
+    /// The number of the shared read whose retained outcome must be released when the call ends; 0 if there is none.
     fileprivate let awaited = Atomic<UInt64>(0)
     /// Whether the call invalidates responses if it takes effect.
     fileprivate let isChange = Atomic(false)
@@ -41,10 +41,10 @@ struct FlightReading: ~Copyable, Sendable {
         var proposal: Proposal?
         /// The response that the call receives if no fresh one is available.
         var fallback: Fallback?
-        /// Whether no stale response may land before the fresh one, because a stale response has already landed or
-        /// nobody would see it.
+        /// Whether no stale response may be delivered before the fresh one, because one was already delivered or nobody
+        /// would see it.
         var forgoesProvisional = false
-        /// Lands a stale response while the request is in flight; `nil` if the call has only one landing.
+        /// Delivers a stale response while the request is in flight; `nil` if the call can deliver only one response.
         var landProvisionally: (@Sendable (Response, Flight) -> Void)?
     }
 
@@ -186,16 +186,17 @@ extension Flight {
 
     var mayLandProvisionally: Bool { reading.state.withLock { !$0.forgoesProvisional } }
 
-    /// Prevents a stale response from landing before the fresh one.
+    /// Prevents the delivery of a stale response before the fresh one.
     func forgoProvisional() { reading.state.withLock { $0.forgoesProvisional = true } }
 
-    /// Sets the function that lands a stale response while the request is in flight. The function is used if the stale
-    /// response is found only after the caller has continued.
+    /// Sets the function that delivers a stale response while the request is in flight. The function is used if the
+    /// stale response is found only after the caller has continued.
     func setProvisionalLanding(_ land: @escaping @Sendable (Response, Flight) -> Void) {
         reading.state.withLock { $0.landProvisionally = land }
     }
 
-    /// Lands a stale response before the fresh one, at most once. Returns `false` if the call has only one landing.
+    /// Delivers a stale response before the fresh one, at most once. Returns `false` if the call can deliver only one
+    /// response.
     func landProvisionally(_ response: Response) -> Bool {
         let land = reading.state.withLock { state in
             if state.landProvisionally != nil { state.forgoesProvisional = true }
@@ -208,35 +209,36 @@ extension Flight {
 
 // The reads that the call shares.
 extension Flight {
-    /// The flights that wait for the read of this flight; `nil` if this flight leads no read.
+    /// The flights of the calls that wait for the shared read of this call; `nil` if this call leads no read.
     var waitingFlights: [Flight]? {
         let read = reading.ledRead.load(ordering: .acquiring)
         return read == 0 ? nil : context.cache.reads.flights(waitingFor: read)
     }
 
-    /// Whether the flight leads a shared read.
+    /// Whether this call leads a shared read: it sends the request for all calls that share it.
     var isLeading: Bool { reading.ledRead.load(ordering: .acquiring) != 0 }
 
-    /// Makes this flight the leader of a read. Its record is held back until the read ends, so that it contains all
-    /// requests of the read.
+    /// Makes this call the leader of a shared read. Its record is held back until the read ends, so that it contains
+    /// all requests of the read.
     func beginLeading(_ read: UInt64) {
         recorder.hold()
         reading.ledRead.store(read, ordering: .releasing)
     }
 
-    /// Records that the read has ended, or that no call waits for it any more.
+    /// Records that the shared read has ended, or that no call waits for it any more.
     func endLeading() {
         reading.ledRead.store(0, ordering: .releasing)
         releaseRecord()
     }
 
-    /// Makes this call wait for a read. The read's outcome is retained until all calls that wait for it have ended.
+    /// Makes this call wait for a shared read. The read's outcome is retained until all calls that wait for it have
+    /// ended.
     func awaitRead(_ read: UInt64) {
         let former = reading.awaited.exchange(read, ordering: .acquiringAndReleasing)
         if former != 0 { context.cache.reads.release(former) }
     }
 
-    /// Releases the retained outcome of the read that the call waited for.
+    /// Releases the retained outcome of the shared read that the call waited for.
     func releaseRead() {
         let read = reading.awaited.load(ordering: .acquiring)
         if read != 0 { context.cache.reads.release(read) }

@@ -1,10 +1,10 @@
 import HTTPTypes
 
 /// Responds from the cache, stores responses, and shares one request among identical reads in flight. A call that
-/// changes data performs its endpoint's invalidations before it lands.
+/// changes data performs its endpoint's invalidations before its response is delivered.
 ///
-/// A fresh response in memory lands in the caller's turn. Under a time to live or until evicted, a response is stored
-/// only after the service, the endpoint and the manager's validator have accepted it. Under
+/// A fresh response in memory is delivered in the caller's turn. Under a time to live or until evicted, a response is
+/// stored only after the service, the endpoint and the manager's validator have accepted it. Under
 /// ``CachePolicy/http(onDisk:)`` the server decides what is stored. ``SharedReads`` defines which reads share a
 /// request. A streamed body is copied while it is read if HTTP allows storing it. All other bodies are passed on
 /// unchanged.
@@ -95,7 +95,7 @@ private enum IsProvisional: StageValueKey {
 }
 
 extension Response {
-    /// Whether the response is stale, and a fresh response is fetched after it lands.
+    /// Whether the response is stale, and a fresh response is fetched after it is delivered.
     var isProvisional: Bool {
         get { values[IsProvisional.self] }
         set { values[IsProvisional.self] = newValue }

@@ -31,8 +31,8 @@ public final class ResponseCache: Sendable {
     /// The limits for stored responses and for shared requests.
     public let limits: CacheLimits
 
-    /// The reads in flight that calls can share. Lock order: its lock may be taken while ``state`` is locked, never the
-    /// other way round.
+    /// The reads in flight that calls can share. The lock of this object may be taken while ``state`` is locked, but
+    /// ``state`` must not be locked while the lock of this object is held.
     let reads: SharedWork<ReadKey, ReadOutcome>
     let background = BackgroundFlights()
     let tier: (any CacheTier)?
@@ -62,7 +62,7 @@ public final class ResponseCache: Sendable {
         var waitingLookupCount = 0
     }
 
-    /// Guards the entries of both policies, their clear generations, and the pending operations of the tier.
+    /// Guards the entries of both policies, the records of clears, and the pending operations of the tier.
     let state: Mutex<State>
 
     init(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The state for retries that all flights of a layer share: the budgets of hosts, and the jitter of backoffs.
+/// The state for retries that all calls of a layer share: the budgets of hosts, and the jitter of backoffs.
 final class RetryControl: Sendable {
     private let randomness: LayerRandomness
     /// Guards the budgets.
@@ -11,7 +11,7 @@ final class RetryControl: Sendable {
         budgets = Mutex(HostBudgets(limits))
     }
 
-    /// Adds the share of one call to the budget of its host.
+    /// Credits one call to the budget of its host.
     func deposit(for origin: @autoclosure () -> Origin) {
         budgets.withLock { budgets in
             guard !budgets.areFull else { return }
@@ -27,7 +27,8 @@ final class RetryControl: Sendable {
     ///   - cause: The reason why the last attempt failed.
     ///   - retryAfter: The wait that the server requests. The default is `nil`.
     ///   - isCircuitOpen: Whether the circuit of the host is open. The default is `false`.
-    ///   - origin: The host whose budget is used; `nil` if the attempt is free, because the last one made progress.
+    ///   - origin: The host whose budget is used; `nil` if the attempt uses no budget, because the last one made
+    ///     progress.
     /// - Returns: The wait before the next attempt, with jitter.
     /// - Throws: The reason why no attempt is made.
     func decide(
@@ -54,7 +55,8 @@ final class RetryControl: Sendable {
     ///   - attempt: The number of attempts so far.
     ///   - cause: The interruption of the last attempt.
     ///   - retryAfter: The wait that the server requests. The default is `nil`.
-    ///   - origin: The host whose budget is used; `nil` if the attempt is free, because the last one made progress.
+    ///   - origin: The host whose budget is used; `nil` if the attempt uses no budget, because the last one made
+    ///     progress.
     ///   - error: The error of the interruption.
     ///   - decision: Returns the interruption for the record. It receives the wait that follows.
     /// - Throws: `error` if the transfer does not continue; ``NetworkError/Kind/cancelled`` if the task is cancelled.

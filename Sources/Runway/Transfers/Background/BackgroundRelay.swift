@@ -29,7 +29,7 @@
         private let trust: PinnedTrust
         private let onProgress: BackgroundTransfers.ProgressReport?
         private let receive: BackgroundTransfers.Receive
-        /// Guards the reports of the tasks, and the ends that the app is receiving.
+        /// Guards the reports of the tasks, and the ends of transfers that the app is receiving.
         private let state = Mutex(State())
 
         init(
@@ -53,12 +53,12 @@
             return "\(folder)/\(Array(hash.digest.prefix(16)).hexadecimal).body"
         }
 
-        /// Calls the system's completion handler as soon as all ends have been reported and received.
+        /// Calls the system's completion handler as soon as the ends of all transfers have been reported and received.
         func finish(_ handler: @escaping Handler) {
             call(state.withLock { $0.reports.add(handler, at: clock.now) })
         }
 
-        /// Passes to the app the ends that it has not received yet.
+        /// Passes to the app the ends of transfers that it has not received yet.
         func deliver() {
             let transfers = state.withLock { state in
                 // The ledger is read under the lock, so that an end that the app has just received is no longer in it.

@@ -10,8 +10,8 @@ struct BackgroundReports<Handler> {
     static var reportLifetime: Duration { .seconds(30) }
 
     private var handlers: [Handler] = []
-    /// The time at which the session last reported that all ends have been delivered; `nil` after that report was used
-    /// for a handler.
+    /// The time at which the session last reported that the ends of all transfers have been delivered; `nil` after that
+    /// report was used for a handler.
     private var reported: Duration?
     private var deliveryCount = 0
 
@@ -24,7 +24,7 @@ struct BackgroundReports<Handler> {
         return takeHandlers()
     }
 
-    /// Records that the session has reported the delivery of all ends.
+    /// Records that the session has reported the delivery of the ends of all transfers.
     ///
     /// - Returns: The handlers to call now.
     mutating func report(at now: Duration) -> [Handler] {
@@ -32,10 +32,10 @@ struct BackgroundReports<Handler> {
         return takeHandlers()
     }
 
-    /// Records that the app begins to receive an end.
+    /// Records that the app begins to receive the end of a transfer.
     mutating func deliveryBegan() { deliveryCount += 1 }
 
-    /// Records that the app has received an end.
+    /// Records that the app has received the end of a transfer.
     ///
     /// - Returns: The handlers to call now.
     mutating func deliveryEnded() -> [Handler] {

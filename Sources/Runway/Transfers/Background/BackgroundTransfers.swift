@@ -207,7 +207,8 @@
         private func handOver(
             _ id: String, _ kind: BackgroundLedger.Kind, _ request: Request, body: String?, on networks: Networks
         ) async throws(NetworkError) {
-            // The entry must exist before the task: the end of a task without an entry would not be noticed.
+            // The ledger must list the transfer before its task exists. Otherwise the end of the task would not be
+            // noticed.
             try ledger.change { ledger throws(NetworkError) in try ledger.start(id, kind) }
             do {
                 if let body { try await request.body.write(to: body) }

@@ -5,7 +5,8 @@ struct ContentDigests {
     private var sha256: (expected: [UInt8], hash: SHA256Hash)?
     private var sha512: (expected: [UInt8], hash: SHA512Hash)?
 
-    /// Parses the value of the field. Returns `nil` if it contains no digest that can be checked.
+    /// Parses the value of a `Content-Digest` or `Repr-Digest` field. Returns `nil` if it contains no digest that can
+    /// be checked.
     init?(_ value: String?) {
         guard let value else { return nil }
         for member in FieldList.elements(of: value) {

@@ -139,7 +139,8 @@ struct Download: Sendable {
         }
     }
 
-    /// Waits before the rest is requested, if the call's policy, the host's budget and the deadline allow it.
+    /// Waits before the rest of the file is requested, if the call's policy, the host's budget and the deadline allow
+    /// it.
     ///
     /// - Throws: The error that interrupted the body, if the rest is not requested.
     private func waitBeforeRetry(

@@ -20,7 +20,8 @@ struct DownloadPlan: Sendable {
     /// The greatest number of bytes that the partial file has ever had.
     private var mark = 0
     private var freshStarts = 0
-    /// The position at which the current body ends; `nil` if the response does not state it.
+    /// The position in the file at which the body of the current response ends; `nil` if the response does not state
+    /// it.
     private var end: Int?
 
     /// Starts with the partial file of an earlier download, if any.

@@ -5,7 +5,8 @@ struct PartialMetadata: Codable, Equatable, Sendable {
     /// The maximum size of a metadata file in bytes.
     static let maximumByteCount = 64 << 10
 
-    /// The digest of the source. A later download may use the same file for another source.
+    /// The digest that identifies the request and the account of the download. A later download may use the same file
+    /// for another request.
     var source: String
     /// The representation that the bytes belong to.
     var representation: Representation
@@ -20,7 +21,7 @@ struct PartialMetadata: Codable, Equatable, Sendable {
         session != nil && session == bootSession ? byteCount : min(byteCount, syncedByteCount)
     }
 
-    /// Returns the metadata as text: a line with the digest of the rest, followed by JSON.
+    /// Returns the metadata as text: a line with a digest of the JSON, followed by the JSON.
     func text() throws -> [UInt8] {
         let json = Array(try JSONEncoder().encode(self))
         return Array(Self.firstLine(of: json).utf8) + [UInt8(ascii: "\n")] + json

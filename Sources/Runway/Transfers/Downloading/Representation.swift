@@ -13,7 +13,7 @@ struct Representation: Codable, Equatable, Sendable {
     /// Reads the header fields of a complete response.
     ///
     /// - Parameter isCoded: Whether the body has a content coding, or had one that the transport removed. A range would
-    ///   then count other positions.
+    ///   then count bytes of the coded body.
     init(_ head: HTTPResponse, isCoded: Bool, now: HTTPDate) {
         let fields = head.headerFields
         byteCount = isCoded ? nil : fields[.contentLength].flatMap { ByteRange.position($0) }

@@ -92,7 +92,7 @@ struct ResumableUpload: Sendable {
                 sending = .sent
             } catch {
                 sending = sending.and(error.sending)
-                // The draft asks clients to stop an upload that is too large at once, and to cancel it.
+                // The IETF draft asks clients to stop an upload that is too large at once, and to cancel it.
                 if let reason = plan.refusalOfSize, !Task.isCancelled { throw await contradicted(reason) }
                 await saveRecord()
                 guard mayContinue(after: error) else { throw error }
@@ -162,8 +162,8 @@ struct ResumableUpload: Sendable {
     }
 
     private func end(after landed: Result<RawData, NetworkError>, _ response: Response) async {
-        // A refused upload that the server has not completely received may be allowed later, after a sign-in. Its
-        // record therefore stays.
+        // A refused upload that the server has not completely received may be allowed later, after a sign-in. The
+        // record with which a later call continues the upload therefore stays.
         if case .failure = landed, UploadFields(response: response.head.headerFields).isComplete != true { return }
         await record?.remove()
         if case .success = landed { progress.end() }
@@ -186,7 +186,7 @@ struct ResumableUpload: Sendable {
     /// call needs.
     private func pass(upTo offset: Int) async {
         plan.update { $0.pass(upTo: offset) }
-        // Most parts of a file change nothing in that state.
+        // Most parts of a file change nothing in the state that a later call needs.
         if plan.isUnsaved { await saveRecord() }
     }
 
@@ -331,7 +331,7 @@ extension ResumableUpload {
 
     private func take(interim head: HTTPResponse, to sent: HTTPRequest) {
         let fields = head.headerFields
-        // The draft requires clients to ignore an interim response of another version.
+        // The IETF draft requires clients to ignore an interim response of another version.
         guard head.status.code == 104, fields[.uploadDraftInteropVersion] == String(policy.interopVersion) else {
             return
         }

@@ -24,7 +24,7 @@ struct UploadRecord: Codable, Equatable, Sendable {
     /// depend on the case.
     enum Extent: Int, Codable { case part, whole }
 
-    /// Returns the record as text: a line with the digest of the rest, followed by JSON.
+    /// Returns the record as text: a line with a digest of the JSON, followed by the JSON.
     func text() -> [UInt8]? {
         guard let json = try? JSONEncoder().encode(self) else { return nil }
         return Array(Self.firstLine(of: Array(json)).utf8) + [UInt8(ascii: "\n")] + json
@@ -56,9 +56,9 @@ struct UploadRecord: Codable, Equatable, Sendable {
     }
 }
 
-/// The file with the record of an upload. While it is open it is claimed and locked, so that no other call of any
-/// process continues the upload. Where files can't be locked (``AppGroup``), only other calls of this layer are
-/// excluded.
+/// The file with the record of an upload. While it is open, it is locked and reserved for one call, so that no other
+/// call of any process continues the upload. Where files can't be locked (``AppGroup``), only other calls of this layer
+/// are excluded.
 ///
 /// An unreadable record counts as absent. If the record can't be written, the upload continues only within its call.
 final class UploadRecordFile: Sendable {
@@ -170,8 +170,8 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Claims and locks a file until it is closed. Returns `false` if the file belongs to another user or is accessible
-    /// to others.
+    /// Reserves and locks a file until it is closed. Returns `false` if the file belongs to another user or is
+    /// accessible to others.
     private func take(_ file: OpenFile) throws(FileError) -> Bool {
         let status = try file.status()
         let isOwn = status.isPlainFile && status.isPrivate && claims.claim(path)

@@ -6,7 +6,7 @@ package enum HTTPCacheDecision: StageDecision, Equatable {
     case stale(by: Duration, StaleReason)
     /// A stored response must be validated. `staleBy` is the time for which it has been stale; `nil` if it is fresh.
     case validating(staleBy: Duration?)
-    /// A stale response was returned, and is revalidated in a background flight.
+    /// A stale response was returned, and is revalidated in the background.
     case revalidating
     /// The stored response can't be used and has no validator, so a new response is fetched. `staleBy` is the time for
     /// which it has been stale; `nil` if it is fresh.

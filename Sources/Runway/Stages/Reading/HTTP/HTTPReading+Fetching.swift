@@ -3,7 +3,7 @@ import HTTPTypes
 extension HTTPReading {
     /// A request to send because no stored response can be used.
     struct Fetch: Sendable {
-        /// The request as it was looked up, without validators of stored responses.
+        /// The request that was used for the lookup, without validators of stored responses.
         let request: Request
         /// The stored responses that the request validates, preferred one first.
         let candidates: [HTTPStoredResponse]
@@ -63,7 +63,8 @@ extension HTTPReading {
         // A response without a verdict makes its call fail, so it must not update or replace a stored response.
         if response.verdict == nil { return response }
         let request = fetch.request
-        // The age and the order of a shared response depend on its request, not on when a follower joined.
+        // The age and the order of a shared response depend on its request, not on when another call joined that
+        // request.
         let sequenceNumber = response.attempt?.sequenceNumber ?? requestStart.sequenceNumber
         let times = ExchangeTimes(
             requested: response.attempt?.start ?? requestStart.requested, received: flight.clock.now,

@@ -1,11 +1,11 @@
 import HTTPTypes
 
 extension HTTPReading {
-    /// Revalidates a stale response that a call received, in a separate flight that no caller waits for (RFC 5861 §3).
+    /// Revalidates a stale response that a call received, in a separate call that no caller waits for (RFC 5861 §3).
     ///
-    /// The flight is one of the ``BackgroundFlights``. If one is in flight for the same key, or if there are too many,
-    /// the response stays stale until the next call. The flight has the deadline and the record of a call of the same
-    /// endpoint.
+    /// The new call is one of the ``BackgroundFlights``. If one is in flight for the same key, or if there are too
+    /// many, the response stays stale until the next call. The new call has the deadline and the record of a call of
+    /// the same endpoint.
     func revalidate(_ fetch: Fetch, _ reads: SharedReads) {
         let (flight, next) = (reads.flight, reads.next)
         var request = fetch.request
@@ -36,7 +36,7 @@ extension HTTPReading {
     }
 }
 
-/// Replaces the reading stage in a flight that revalidates. It uses a stored response only in place of an error.
+/// Replaces the reading stage in a call that only revalidates. It uses a stored response only in place of an error.
 private struct Revalidation: RequestStage {
     let cache: ResponseCache
     let admission: AdmissionControl
@@ -57,7 +57,7 @@ private struct Revalidation: RequestStage {
 }
 
 extension Flight {
-    /// Creates a new flight of the same endpoint. The flight starts now.
+    /// Creates a new call of the same endpoint. The call starts now.
     fileprivate func makeSibling<E: Endpoint>(_ endpoint: E.Type) -> Flight {
         context.makeFlight(endpoint, options.forBackgroundFlight, retainedLayer: retainedLayer)
     }

@@ -18,8 +18,8 @@ extension HTTPReading {
                 let partition = CachePartition(request, in: flight)
                 supersede(hop.response.head.status, request, partition, ordered, in: flight)
             }
-            // Lookups use requests as this stage sees them, without fields that later stages add. The chain is
-            // therefore computed in the same way.
+            // Lookups use requests as this stage sees them, without fields that later stages add. The chain of
+            // redirects is therefore computed in the same way.
             guard let location = try? hop.response.head.location(in: .reading),
                 let following = request.redirected(
                     by: hop.response.head.status, to: location, authentication: flight.recorder.authentication)

@@ -70,7 +70,7 @@ struct HTTPReading {
             lookup.note(in: flight)
             return response
         case .stale(var response, let fetch):
-            // If a stale response has landed, the call was already counted.
+            // If a stale response was delivered, the call was already counted.
             lookup.note(in: flight, counts: flight.mayLandProvisionally)
             if flight.mayLandProvisionally {
                 response.isProvisional = true

@@ -6,7 +6,7 @@ struct HTTPStoredResponse: Sendable {
         case whole(RawData)
         case partial(PartialContent)
 
-        /// Creates the content from a whole body. JSON is indexed now, because calls may land the body on the main
+        /// Creates the content from a whole body. JSON is indexed now, because calls may deliver the body on the main
         /// actor, and because the index counts as stored bytes.
         init(_ rawData: RawData) {
             rawData.index()

@@ -10,8 +10,8 @@ package enum NotStoredReason: Sendable, Hashable {
     case noStore
     /// No rule allows the response to be stored.
     case notCacheable
-    /// The response depends on something other than request fields, or on a jar's cookies, which are added after the
-    /// cache.
+    /// The response depends on something other than request fields, or on cookies that a later stage adds to the
+    /// request.
     case varies
     /// The service refused the response for another reason than its status.
     case notFine

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The flights that no caller waits for: revalidations of stale responses, and prefetches. There is at most one for
-/// each key.
+/// The calls that no caller waits for: revalidations of stale responses, and prefetches. There is at most one for each
+/// key.
 final class BackgroundFlights: Sendable {
-    /// The maximum number in flight at once. While that many are in flight, no further flight is started, and a stale
-    /// response stays stale until the next call.
+    /// The maximum number of these calls in flight at once. While that many are in flight, no further call is started,
+    /// and a stale response stays stale until the next call.
     static let maximumCount = 64
 
     private struct Running {
@@ -14,13 +14,13 @@ final class BackgroundFlights: Sendable {
 
     enum Start: Equatable {
         case started
-        /// A flight for the same key is already in flight.
+        /// A call for the same key is already in flight.
         case running(FlightID)
-        /// There are too many flights.
+        /// Too many such calls are in flight.
         case refused
     }
 
-    /// Guards the flights by key.
+    /// Guards the calls in flight, by key.
     private let running = Mutex<[CacheKey: Running]>([:])
 
     var count: Int { running.withLock { $0.count } }
@@ -31,17 +31,17 @@ final class BackgroundFlights: Sendable {
         }
     }
 
-    /// Returns whether no flight can be started for the key: one is already in flight, or there are too many.
+    /// Returns whether no call can be started for the key: one is already in flight, or there are too many.
     func isRunning(_ key: CacheKey) -> Bool {
         running.withLock { $0[key] != nil || $0.count >= Self.maximumCount }
     }
 
-    /// Starts the work of a flight in a task of its own.
+    /// Starts the work of a call in a task of its own.
     func start(_ key: CacheKey, flight: FlightID, _ work: @escaping @Sendable () async -> Void) -> Start {
         running.withLock { running in
             if let other = running[key] { return .running(other.flight) }
             guard running.count < Self.maximumCount else { return .refused }
-            // The task is created under the lock, so that a task that ends at once finds its entry and removes it.
+            // The task is created under the lock, so that it is listed before it can end and remove itself.
             let task = Task { @concurrent [weak self] in
                 await work()
                 self?.remove(key, flight)
@@ -51,7 +51,7 @@ final class BackgroundFlights: Sendable {
         }
     }
 
-    /// Cancels a flight if it is in flight.
+    /// Cancels a call if it is in flight.
     func cancel(_ flight: FlightID) {
         let task: Task<Void, Never>? = running.withLock { running in
             let key = running.first { $0.value.flight == flight }?.key
@@ -60,7 +60,7 @@ final class BackgroundFlights: Sendable {
         task?.cancel()
     }
 
-    /// Cancels the flights whose responses would not be stored.
+    /// Cancels the calls whose responses would not be stored.
     func cancel(where predicate: (CacheKey) -> Bool) {
         let cancelled = running.withLock { running in
             let cancelled = running.filter { predicate($0.key) }
@@ -78,16 +78,16 @@ final class BackgroundFlights: Sendable {
 }
 
 extension Flight {
-    /// Starts a flight that no caller waits for, to revalidate the stale response that this call received.
+    /// Starts a call that nobody waits for, to revalidate the stale response that this call received.
     ///
-    /// No flight is started if one is in flight for the key, or if there are too many. This call's record then shows
-    /// why. If the account or the environment of the service has changed since this call was made, the flight is
-    /// cancelled before it sends a request.
+    /// No call is started if one is in flight for the key, or if there are too many. This call's record then shows why.
+    /// If the account or the environment of the service has changed since this call was made, the new call is cancelled
+    /// before it sends a request.
     ///
     /// - Parameters:
     ///   - key: The key of the stale response.
-    ///   - makeFlight: Creates the flight.
-    ///   - work: Runs the flight until it ends.
+    ///   - makeFlight: Creates the flight of the new call.
+    ///   - work: Runs the new call until it ends.
     func startRevalidation(
         of key: CacheKey, in makeFlight: () -> Flight, work: @escaping @Sendable (Flight) async -> Void
     ) {

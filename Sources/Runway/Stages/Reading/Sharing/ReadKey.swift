@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Identifies a read. Two reads with equal keys may share one request.
+/// Identifies a read request. Two reads with equal keys may share one request.
 ///
 /// The key contains all header fields of the request, because the response's `Vary` is still unknown. The key of a
 /// stored response needs only the fields that `Vary` names (RFC 9111 §4.1).

@@ -1,7 +1,9 @@
-/// The response to a shared read, and the response that the leader receives instead, if any.
+/// The response to a shared read, and the response that the first of the sharing calls, the leader, receives instead,
+/// if any.
 struct ReadOutcome: Sendable {
     let response: Response
-    /// The response that the leader receives instead of `response`; `nil` if the leader receives `response`.
+    /// The response that the first of the sharing calls, the leader, receives instead of `response`; `nil` if it
+    /// receives `response`.
     var leaders: Response?
 }
 
@@ -75,7 +77,8 @@ struct SharedReads {
             leader.note(SharingDecision.shared(with: flight.id))
             // The shared request gets the highest priority of all calls that wait for it.
             admission.raise(leader.id, to: flight.priority)
-            // The decision is recorded last, because a call with it in its record must have joined completely.
+            // The decision is recorded last, so that a call with this decision in its record has completely joined the
+            // other call.
             flight.note(SharingDecision.joined(leader.id))
             let outcome = try await retaining(lease, for: key) { () async throws(NetworkError) in
                 try await cache.reads.follow(lease)
@@ -128,7 +131,7 @@ struct SharedReads {
     ) async throws(NetworkError) -> ReadOutcome {
         guard key.isRetained else { return try await wait() }
         flight.awaitRead(lease.work)
-        // If the call ended before the response arrived, nothing else releases the outcome.
+        // If the call ended before the response arrived, nothing else releases the retained outcome of the read.
         defer { if flight.recorder.hasEnded { flight.releaseRead() } }
         return try await wait()
     }

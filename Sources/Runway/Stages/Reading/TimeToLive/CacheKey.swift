@@ -79,8 +79,8 @@ struct CacheKey: Sendable, Hashable {
         form.add(content.path.percentEncoded)
         form.add(content.parameters)
         let common = content.keyedCommon
-        // If there are common parameters, header fields are added even if there are none. Otherwise common parameters
-        // could be mistaken for header fields.
+        // If there are common parameters, header fields are added even if the call has none. Otherwise common
+        // parameters could be mistaken for header fields.
         if !content.headers.isEmpty || !common.isEmpty { form.add(content.headers) }
         if !common.isEmpty { form.add(common) }
         self.init(form, of: flight.configuration.callIdentity, in: flight)
@@ -108,7 +108,7 @@ struct CacheKey: Sendable, Hashable {
             && lhs.form.hasSameBytes(as: rhs.form) && lhs.cookieVersion == rhs.cookieVersion
     }
 
-    /// Whether the key identifies the same response in other launches of the app, so that a tier may store it.
+    /// Whether the key identifies the same response in other launches of the app, so that the disk tier may store it.
     var isPersistable: Bool { cookieVersion == 0 }
 
     /// Uses the hash that was computed when the key was created.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Responses stored under the key of a call, by a time to live or until evicted.
 extension ResponseCache {
-    /// Returns the entry in memory and the change count. The entry becomes the most recently used. With the count the
-    /// call later checks whether the entry has changed.
+    /// Returns the response stored in memory, and the change count of the cache. The response becomes the most recently
+    /// used. With the count the call later checks whether the response has changed.
     func lookUp(_ key: CacheKey) -> (response: TimeToLiveResponse?, changes: UInt64) {
         state.withLock { ($0.entries.value(for: key), $0.entries.changeCount) }
     }

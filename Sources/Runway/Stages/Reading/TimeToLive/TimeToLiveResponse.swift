@@ -32,7 +32,7 @@ final class TimeToLiveResponse: Sendable {
         self.entered = entered
         self.date = date
         self.isRedirected = isRedirected
-        // The index is built now, because calls that find the response may land it on the main actor.
+        // The index is built now, because calls that find the response may deliver it on the main actor.
         rawData.index()
         byteCount =
             rawData.bytes.count + rawData.indexByteCount + rawData.response.headerFields.byteCount + key.byteCount
@@ -51,7 +51,7 @@ final class TimeToLiveResponse: Sendable {
 
 /// The age of a response compared with the lifetime that its policy allows.
 enum Freshness: Equatable {
-    /// The response may land without validation.
+    /// The response may be delivered without validation.
     case fresh(age: Duration)
     /// The lifetime of the response ended this long ago.
     case stale(by: Duration)
@@ -77,7 +77,7 @@ extension CachePolicy {
 
     /// Returns the freshness of a response on disk, by its age on the wall clock. `age` is `nil` if it is unknown.
     ///
-    /// If the wall clock was set back, or the date is invalid, the response is stale by zero.
+    /// If the wall clock was set back, or the date is invalid, the response counts as stale for zero seconds.
     func freshness(onDisk age: Duration?) -> Freshness {
         if rule == .untilEvicted { return .fresh(age: age ?? .zero) }
         guard let age else { return .stale(by: .zero) }
@@ -85,13 +85,13 @@ extension CachePolicy {
         return excess < .zero ? .fresh(age: age) : .stale(by: excess)
     }
 
-    /// Whether a call may land twice: with a stale response, and with the fresh one.
+    /// Whether a call may deliver two responses: a stale one, and then the fresh one.
     var mayLandTwice: Bool { rule == .http || staleWhileRevalidate > .zero }
 
-    /// Returns whether a response that is stale by this much may land while a fresh one is fetched.
+    /// Returns whether a response that is stale by this much may be delivered while a fresh one is fetched.
     func allowsWhileRevalidating(staleBy: Duration) -> Bool { staleBy < Self.bounded(staleWhileRevalidate) }
 
-    /// Returns whether a response that is stale by this much may land if no fresh one is available.
+    /// Returns whether a response that is stale by this much may be delivered if no fresh one is available.
     func allowsOnError(staleBy: Duration) -> Bool { staleBy < Self.bounded(staleIfError) }
 }
 
