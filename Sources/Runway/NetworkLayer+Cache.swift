@@ -1,6 +1,6 @@
 extension NetworkLayer {
-    /// Fetches a response in advance, so that a later call finds it in the cache. Nothing lands, and no manager is
-    /// notified of a failure; only the record contains it.
+    /// Fetches a response in advance, so that a later call finds it in the cache. No response is delivered, and no
+    /// manager is notified of a failure; only the record contains it.
     ///
     /// Nothing is fetched if the stored response is fresh, or if another prefetch or a revalidation is already fetching
     /// it. If the endpoint's policy stores nothing, the prefetch fails as ``NetworkError/Kind/invalidConfiguration``.

@@ -3,7 +3,7 @@
 package enum CallDecision: StageDecision, Equatable {
     /// An interceptor vetoed the call before it started.
     case vetoedBeforeCall
-    /// An interceptor, or the endpoint, vetoed the landing of a response, which is its delivery to the app.
+    /// An interceptor, or the endpoint, vetoed the delivery of a response to the app.
     case vetoedSuccess
     /// An interceptor, or the endpoint, vetoed the delivery of the stale response that precedes the fresh response.
     case vetoedProvisional

@@ -7,7 +7,7 @@ public import Logging
 /// - `notice`: The call is stored to be sent later, was vetoed, or ended with an error that business code need not
 ///   handle.
 /// - `warning`: The network or the server failed. A failed reformer is also logged as a separate `warning`, because the
-///   record was already logged when the call landed.
+///   record was already logged when the call ended.
 /// - `error`: Only a change of the app, the device or the server can fix the failure.
 /// - `debug`: The app cancelled or replaced the call, or the call joined another. All requests are logged at this
 ///   level, too, as curl command lines.

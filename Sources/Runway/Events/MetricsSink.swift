@@ -4,8 +4,8 @@ public import Metrics
 /// Counts and measures calls with swift-metrics.
 ///
 /// - `runway_calls_total`: calls, by service, endpoint and outcome.
-/// - `runway_call_duration_seconds`: the time from the start of a call to its landing, by service, endpoint and
-///   outcome.
+/// - `runway_call_duration_seconds`: the time from the start of a call to the delivery of its result, by service,
+///   endpoint and outcome.
 /// - `runway_requests_total`: requests that were passed to the transport, by service, endpoint and status (`none`
 ///   without a response).
 /// - `runway_response_bytes`: the size of responses, by service and endpoint.

@@ -20,7 +20,7 @@
 /// ```
 ///
 /// The layer requests background time for each call before the call's request is sent, and ends it when the call has
-/// landed or failed. Calls with a response in memory need none. If the time expires first, the call fails as
+/// ended. Calls with a response in memory need none. If the time expires first, the call fails as
 /// ``NetworkError/Kind/cancelled``.
 public protocol BackgroundGrace: Sendable {
     /// Requests background time from the system.

@@ -15,10 +15,10 @@ extension APIManager {
     func isPending(_ flight: Flight) -> Bool { isPending(flight.id) }
     func isPending(_ flight: FlightID) -> Bool { state.machine.isPending(flight) }
 
-    /// Lands the result of a call: stores the response that the manager shows, notifies the delegate and calls the
+    /// Delivers the result of a call: stores the response that the manager shows, notifies the delegate and calls the
     /// hooks.
     ///
-    /// The landing is discarded if the call has ended, if a hook ends it, or if the account of the call is no longer
+    /// The result is discarded if the call has ended, if a hook ends it, or if the account of the call is no longer
     /// signed in.
     func land(_ landing: Landing) {
         let flight = landing.flight
@@ -108,7 +108,7 @@ extension APIManager {
         }
     }
 
-    /// If the app has already resumed a failed call, repeats the call instead of landing its failure, and returns
+    /// If the app has already resumed a failed call, repeats the call instead of delivering its failure, and returns
     /// `true`. Otherwise the app may resume the call later.
     private func isResumed(_ flight: Flight, after error: NetworkError) -> Bool {
         // If another manager makes its calls through this one, that manager repeats them.

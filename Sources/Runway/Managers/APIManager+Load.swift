@@ -20,7 +20,7 @@ extension APIManager {
         load(parameterSource?.endpoint(for: self), from: parameterSource, options)
     }
 
-    /// Makes a call, waits until it has landed and the delegate was notified, and returns its response. For scripts and
+    /// Makes a call, waits until the delegate was notified of the result, and returns the response. For scripts and
     /// tests.
     ///
     /// ```swift

@@ -44,7 +44,7 @@ public protocol APIManaging: AnyObject, Sendable {
 
     /// Makes a call with the parameters that the manager's ``ParameterSource`` supplies.
     @discardableResult func load(options: CallOptions) -> FlightID
-    /// Waits until a call has landed and the delegate was notified, and returns its response. For scripts and tests.
+    /// Waits until the delegate was notified of the result of a call, and returns the response. For scripts and tests.
     ///
     /// ```swift
     /// let rawData = try await rentals.landing(of: rentals.load())
@@ -52,13 +52,13 @@ public protocol APIManaging: AnyObject, Sendable {
     ///
     /// ``APIManager/landing(of:options:)`` makes the call, too.
     ///
-    /// The function waits for the landing that the delegate is notified of; there is no separate one. A stale response
-    /// that lands first does not end the wait. The manager is retained during the wait. If the waiting task is
-    /// cancelled, the wait ends and the call continues.
+    /// The function waits for the result that the delegate receives; the call is not made a second time. A stale
+    /// response that is delivered first does not end the wait. The manager is retained during the wait. If the waiting
+    /// task is cancelled, the wait ends and the call continues.
     ///
     /// - Throws: The error of the call, also if the service absorbed it (``FlightOutcome/Kind/absorbed``);
-    ///   ``NetworkError/Kind/cancelled`` if the call was cancelled, replaced or vetoed, if a later call has already
-    ///   landed, or if the waiting task is cancelled.
+    ///   ``NetworkError/Kind/cancelled`` if the call was cancelled, replaced or vetoed, if the result of a later call
+    ///   was already delivered, or if the waiting task is cancelled.
     func landing(of flight: FlightID) async throws(NetworkError) -> RawData
     /// Cancels one call, whose result is then not delivered.
     func cancel(_ flight: FlightID)
@@ -96,17 +96,17 @@ extension APIManaging {
     @discardableResult public func load() -> FlightID { load(options: .standard) }
 }
 
-/// Is notified of the landings of a manager's calls.
+/// Is notified of the responses and errors of a manager's calls.
 ///
-/// The manager references its delegate weakly. It notifies the delegate on the main actor, once for each call that
-/// lands, in a turn after `load` has returned. The delegate is not notified of a call that was cancelled, replaced or
-/// ignored by the manager, vetoed by an interceptor, or absorbed by the service (``FlightOutcome/Kind/absorbed``). A
-/// call that joined another lands together with that call.
+/// The manager references its delegate weakly. It notifies the delegate on the main actor, once for each result that is
+/// delivered, in a turn after `load` has returned. The delegate is not notified of a call that was cancelled, replaced
+/// or ignored by the manager, vetoed by an interceptor, or absorbed by the service (``FlightOutcome/Kind/absorbed``). A
+/// call that joined another receives the result together with that call.
 ///
-/// If the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may land twice. First a stale response lands:
-/// its ``RawData/source`` is ``ResponseSource/staleCache``, and ``APIManaging/isProvisional`` is true. Then the fresh
-/// response lands, or the error of its request. A fresh response with the same body replaces the stale one without a
-/// second notification.
+/// If the cache policy has ``CachePolicy/staleWhileRevalidate``, a call may deliver two results. First a stale response
+/// is delivered: its ``RawData/source`` is ``ResponseSource/staleCache``, and ``APIManaging/isProvisional`` is true.
+/// Then the fresh response is delivered, or the error of its request. A fresh response with the same body replaces the
+/// stale one without a second notification.
 ///
 /// ```swift
 /// @MainActor final class RentalController: APIManagerDelegate {

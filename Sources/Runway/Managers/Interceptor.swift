@@ -10,8 +10,8 @@
 /// manager may already hold a later call's response. No hook has the name of a method of ``APIManagerDelegate``, so a
 /// delegate can also be its manager's interceptor.
 ///
-/// A call may land twice, with a stale response and then with the fresh one. In this case ``beforeLanding(_:of:by:)``
-/// and the hooks for a success are called for both; ``RawData/source`` distinguishes them. A veto of the stale response
+/// A call may deliver two responses: a stale one, and then the fresh one. In this case ``beforeLanding(_:of:by:)`` and
+/// the hooks for a success are called for both; ``RawData/source`` distinguishes them. A veto of the stale response
 /// removes only that response. For a fresh response with the same body, only ``beforeLanding(_:of:by:)`` is called.
 ///
 /// ```swift

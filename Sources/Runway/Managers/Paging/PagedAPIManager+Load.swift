@@ -106,8 +106,8 @@ extension PagedAPIManager {
         try await landing(of: load(endpoint, options: options))
     }
 
-    /// Loads the page after the last row in memory, waits until it has landed and the delegate was notified, and
-    /// returns all rows. For scripts and tests.
+    /// Loads the page after the last row in memory, waits until the delegate was notified of the result, and returns
+    /// all rows. For scripts and tests.
     ///
     /// ```swift
     /// rentals.load(RentalList(city: "上海"))

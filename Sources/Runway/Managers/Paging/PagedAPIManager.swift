@@ -18,10 +18,10 @@ public import RunwayJSON
 /// }
 /// ```
 ///
-/// Only one load is in flight at a time. ``Endpoint/overlap`` is the policy for a second load. A load lands once, but
-/// may make several requests; each is a call with its own record. Rows may move from one page to another between two
-/// requests: the list is corrected before the load lands. A load that fails changes nothing, so the next load requests
-/// the same page.
+/// Only one load is in flight at a time. ``Endpoint/overlap`` is the policy for a second load. A load delivers one
+/// result, but may make several requests; each is a call with its own record. Rows may move from one page to another
+/// between two requests: the list is corrected before the result is delivered. A load that fails changes nothing, so
+/// the next load requests the same page.
 ///
 /// For lists that have ids, are paged by position or number, and change while they are read, the manager guarantees:
 /// - No row is in ``items`` twice.

@@ -1,7 +1,8 @@
 /// Decides about the loads of a paged manager. Only one load is in flight at a time. The type is a pure state machine:
 /// it makes no request and notifies no delegate.
 ///
-/// The requests of a load are calls of an ``APIManager``. That manager's own machine decides which requests land.
+/// The requests of a load are calls of an ``APIManager``. That manager's own machine decides which of their results are
+/// delivered.
 struct PagedLoadMachine<E: PagedEndpoint> {
     /// A load whose result was not delivered yet.
     struct Load {

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Downloads the files of one endpoint for a controller. Notifies the controller, which is its delegate, of progress
-/// and of the landing.
+/// and of the result.
 ///
 /// ```swift
 /// @MainActor final class FilmController: APIManagerDelegate {
@@ -23,10 +23,10 @@ public import Foundation
 /// ```
 ///
 /// It is an ``APIManager`` whose calls are downloads like those of
-/// ``NetworkLayer/download(_:to:upTo:options:progress:)``. It has the interceptors, the validator, the overlap policy
-/// and the landings of any manager. The response that lands has the status and header fields, and the file in
-/// ``RawData/file``; the validator checks this response. ``APIManagerDelegate/apiManager(_:didTransfer:of:)`` notifies
-/// the delegate of progress.
+/// ``NetworkLayer/download(_:to:upTo:options:progress:)``. It has the interceptors, the validator, and the overlap
+/// policy of any manager, and delivers results in the same way. The delivered response has the status and header
+/// fields, and the file in ``RawData/file``; the validator checks this response.
+/// ``APIManagerDelegate/apiManager(_:didTransfer:of:)`` notifies the delegate of progress.
 ///
 /// If a download is cancelled, or if its manager is released, the received bytes stay next to the file. The next `load`
 /// of the same call continues at that position, in this manager or in another manager of the layer. It first waits

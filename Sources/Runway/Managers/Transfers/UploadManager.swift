@@ -1,7 +1,7 @@
 import struct Foundation.URL
 
 /// Makes calls for a controller whose bodies take long to send. Notifies the controller, which is its delegate, of
-/// progress and of the landing.
+/// progress and of the result.
 ///
 /// ```swift
 /// @MainActor final class FilmUploadController: APIManagerDelegate {
@@ -18,7 +18,7 @@ import struct Foundation.URL
 ///
 /// It is an ``APIManager`` whose calls are uploads like those of ``NetworkLayer/upload(_:options:progress:)``. Their
 /// deadline limits the time without a byte, and ``APIManagerDelegate/apiManager(_:didTransfer:of:)`` notifies the
-/// delegate of progress. Hooks, overlap and landings are the same as in any manager.
+/// delegate of progress. Hooks, overlap and the delivery of results are the same as in any manager.
 ///
 /// Under ``OverlapPolicy/joinOrReplace`` a call with the same, unchanged file joins the call in flight. A call with the
 /// files of a form (``FormPart``) replaces the call in flight. An upload that was cancelled is sent again from its

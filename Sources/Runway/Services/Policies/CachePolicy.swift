@@ -1,4 +1,4 @@
-/// Decides whether the responses of an endpoint are stored, in which tiers, and for how long.
+/// Decides whether the responses of an endpoint are stored, where (in memory, on disk, or both), and for how long.
 ///
 /// ```swift
 /// static let cache = CachePolicy.timeToLive(.seconds(60), staleIfError: .seconds(3600))

@@ -22,7 +22,8 @@
 /// the call has ended. In the following cases it stays stored, and ``NetworkLayer/submit(_:options:)`` returns
 /// ``Submission/queued(_:)``:
 /// - An earlier change of the account waits in the queue, and the call must not overtake it. Earlier changes that were
-///   refused or are held count only if they have a common subject (``Endpoint/offlineSubjects``).
+///   refused or are held count only if they change an object that this call changes, too
+///   (``Endpoint/offlineSubjects``).
 /// - The host could not be reached, the connection was lost, or the deadline passed (``NetworkError/Kind/noNetwork``,
 ///   ``NetworkError/Kind/timedOut``), or the circuit of the endpoint is open (``NetworkError/Kind/unavailable``).
 /// - The server, or the service in its envelope, asks for fewer requests, or the status is 408 or 425.

@@ -4,9 +4,9 @@
 /// identical, and if both are for the first page, both for the next page, or both for the previous page.
 ///
 /// If a policy cancels calls, a new `load` ends earlier calls even if it fails before it starts, for example because of
-/// an invalid parameter. No older call then lands after its error. If an interceptor vetoes a call before it starts,
-/// the call is not made and does not affect calls in flight. If their results would be misleading, the interceptor can
-/// cancel them with ``APIManaging/cancelAll()``.
+/// an invalid parameter. No response of an older call is then delivered after its error. If an interceptor vetoes a
+/// call before it starts, the call is not made and does not affect calls in flight. If their results would be
+/// misleading, the interceptor can cancel them with ``APIManaging/cancelAll()``.
 ///
 /// ```swift
 /// struct ReserveHome: Endpoint {

@@ -3,8 +3,8 @@ import HTTPTypes
 /// Responds from the cache, stores responses, and shares one request among identical reads in flight. A call that
 /// changes data performs its endpoint's invalidations before its response is delivered.
 ///
-/// A fresh response in memory is delivered in the caller's turn. Under a time to live or until evicted, a response is
-/// stored only after the service, the endpoint and the manager's validator have accepted it. Under
+/// A fresh response in memory is returned immediately, without a wait. Under a time to live or until evicted, a
+/// response is stored only after the service, the endpoint and the manager's validator have accepted it. Under
 /// ``CachePolicy/http(onDisk:)`` the server decides what is stored. ``SharedReads`` defines which reads share a
 /// request. A streamed body is copied while it is read if HTTP allows storing it. All other bodies are passed on
 /// unchanged.

@@ -1,10 +1,10 @@
 /// Stores responses in addition to memory, for example on the device's disk.
 ///
 /// Pass a tier to the initialiser of ``NetworkLayer``. It is used only for endpoints whose ``CachePolicy`` stores on
-/// disk, never in the caller's turn. No call waits for it longer than ``ResponseCache/maximumTierWait``. Changes are
-/// serialised; lookups may run concurrently. A failure of the tier never makes a call fail. After a failed lookup, the
-/// call continues as if nothing were stored. Failed removals are repeated before any other change; until then, the
-/// entries that they cover are not found.
+/// disk, and never in the synchronous part of a call. No call waits for it longer than
+/// ``ResponseCache/maximumTierWait``. Changes are serialised; lookups may run concurrently. A failure of the tier never
+/// makes a call fail. After a failed lookup, the call continues as if nothing were stored. Failed removals are repeated
+/// before any other change; until then, the entries that they cover are not found.
 ///
 /// The implementation limits its size and evicts least recently used entries. It need not know lifetimes: an entry
 /// contains all data that a policy needs, and a key contains everything that identifies the caller.
