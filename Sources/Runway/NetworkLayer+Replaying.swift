@@ -57,7 +57,7 @@ extension NetworkLayer {
         let flight = makeFlight(E.self, options)
         flight.note(QueueingDecision.replaying(change: id))
         do throws(NetworkError) {
-            // The account of a flight never changes, so this comparison holds during the whole call.
+            // The account of a call never changes, so this comparison holds during the whole call.
             guard flight.account == change.account, flight.environment == change.environment else {
                 throw NetworkError(
                     .cancelled, in: .offlineQueue, "The account that made the change is not signed in.",

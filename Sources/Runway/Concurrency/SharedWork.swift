@@ -56,8 +56,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var table: SharedWorkTable<Key, Waiter>
         var running: [UInt64: Running] = [:]
-        /// Completed works whose outcome is retained. Each belongs to at least one call that has not ended, so there
-        /// are never more of these works than calls.
+        /// The completed pieces of work whose outcome is retained. Each belongs to at least one call that has not
+        /// ended, so there are never more of them than calls.
         var retained: [Key: Retained] = [:]
     }
 
@@ -76,7 +76,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Creates an empty table.
     ///
     /// - Parameters:
-    ///   - step: The stage that the works belong to.
+    ///   - step: The stage that the shared work belongs to.
     ///   - rules: The limits, and the behaviour at the limits.
     ///   - onStart: Called with the leader and the number of the work before the work starts.
     ///   - onEnd: Called with the leader when the work ends, before any waiter is notified. Called a second time if the
@@ -141,21 +141,22 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         try await withDeadline(lease) { () async throws(NetworkError) in try await outcome(lease) }
     }
 
-    /// Returns the flights that wait for a work, in the order in which they entered.
+    /// Returns the flights of the calls that wait for a piece of shared work, in the order in which the calls joined
+    /// it.
     func flights(waitingFor work: UInt64) -> [Flight] {
         state.withLock { $0.table.members(of: work) }.map(\.flight)
     }
 
     var waitingCount: Int { state.withLock { $0.table.memberCount } }
 
-    /// Whether no work is in flight and no outcome is retained.
+    /// Whether no shared work is in flight and no outcome is retained.
     var isEmpty: Bool {
         state.withLock {
             $0.running.isEmpty && $0.retained.isEmpty && $0.table.workCount == 0 && $0.table.listedCount == 0
         }
     }
 
-    /// Prevents later calls from joining certain works. Those works continue for their current waiters.
+    /// Prevents later calls from joining the work for certain keys. Such work continues for its current waiters.
     func close(where isClosed: @Sendable (Key) -> Bool) {
         state.withLock { state in
             state.table.close(where: isClosed)
@@ -163,7 +164,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Removes the retained outcome of a work, because the outcome has been stored elsewhere or was rejected.
+    /// Removes the retained outcome of a piece of work, because the outcome has been stored elsewhere or was rejected.
     ///
     /// Every call that waited for a retained outcome releases it when the call ends. The first release removes the
     /// outcome.
@@ -174,15 +175,15 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Cancels the work of a key, and passes `outcome` to its waiters. Returns `false` if no work for the key was in
-    /// flight.
+    /// Cancels the shared work for a key, and passes `outcome` to its waiters. Returns `false` if no work for the key
+    /// was in flight.
     @discardableResult
     func end(_ key: Key, with outcome: Outcome) -> Bool {
         guard let work = state.withLock({ $0.table.work(for: key) }) else { return false }
         return end(work, with: outcome)
     }
 
-    /// Ends a work with `outcome`. Returns `false` if the work was not in flight.
+    /// Ends a piece of shared work with `outcome`. Returns `false` if the work was not in flight.
     @discardableResult
     func end(_ work: UInt64, with outcome: Outcome, isRetained: Bool = false) -> Bool {
         let (ending, running) = state.withLock { state in
@@ -278,15 +279,15 @@ struct SharedWorkRules: Sendable {
         /// The call fails. `detail` describes the work in the error's text.
         case isRefused(detail: String)
     }
-    /// Whether work is cancelled or completed after its last member has left.
+    /// Whether shared work is cancelled or completed after the last call has left it.
     enum Abandonment { case isCancelled, isCompleted }
 
-    /// The maximum number of works that calls can join at the same time. A further work starts unlisted: no other call
-    /// can join it.
+    /// The maximum number of pieces of work that calls can join at the same time. If the maximum is reached, no other
+    /// call can join further work.
     var maximumListed: Int
-    /// The maximum number of members of one work; at least 1.
+    /// The maximum number of calls that share one piece of work; at least 1.
     var maximumMembers: Int
     var overflow: OverflowRule
-    /// Whether work is cancelled or completed after its last member has left.
+    /// Whether shared work is cancelled or completed after the last call has left it.
     var abandonment: Abandonment
 }

@@ -1,11 +1,11 @@
 /// The state machine of ``SharedWork``: records which calls wait for which work, without tasks and locks.
 ///
-/// A work is listed under its key from its start to its end. Work that is cancelled when its last member leaves is
-/// unlisted at that moment. Calls for the key join a listed work.
+/// A piece of work is listed under its key from its start to its end, and calls for the key join it. The calls are its
+/// members. If the work is cancelled when its last member leaves, it is unlisted at that moment.
 struct SharedWorkTable<Key: Hashable, Member> {
     struct MemberID: Hashable, Sendable {
         let work: UInt64
-        /// The number of the member, counted from 0. The leader has number 0.
+        /// The number of the call among those that share the work, counted from 0. The leader has number 0.
         let number: Int
     }
 
@@ -14,17 +14,17 @@ struct SharedWorkTable<Key: Hashable, Member> {
         case begins(MemberID)
         /// The call joins the work that `leader` started.
         case joins(MemberID, leader: Member)
-        /// The work has its maximum number of members. For `detail` see ``SharedWorkRules/OverflowRule``.
+        /// The work already has its maximum number of calls. For `detail` see ``SharedWorkRules/OverflowRule``.
         case refused(detail: String)
     }
 
-    /// The effect of a member's departure on the work.
+    /// The effect on the shared work when a call leaves it.
     enum Removal {
-        /// The member had already left, or the work had already ended.
+        /// The call had already left, or the shared work had already ended.
         case wasOver
-        /// The work continues.
+        /// Other calls still share the work, so it continues.
         case left(Member)
-        /// The work has no members left and must be cancelled.
+        /// No call shares the work any more, so the work must be cancelled.
         case wasLast(Member)
     }
 
@@ -43,13 +43,13 @@ struct SharedWorkTable<Key: Hashable, Member> {
 
     init(_ rules: SharedWorkRules) { self.rules = rules }
 
-    /// The number of works in flight.
+    /// The number of pieces of shared work in flight.
     var workCount: Int { works.count }
-    /// The number of members of all works together.
+    /// The number of calls that share work.
     var memberCount: Int { works.values.reduce(0) { $0 + $1.members.count } }
     var listedCount: Int { listed.count }
 
-    /// Makes a call a member of the work for a key, or starts new work.
+    /// Adds a call to the shared work for a key, or starts new work.
     ///
     /// - Parameter isJoinable: Whether other calls may share the work with this call.
     mutating func enter(_ member: Member, for key: Key, isJoinable: Bool) -> Entry {
@@ -78,21 +78,21 @@ struct SharedWorkTable<Key: Hashable, Member> {
         return .wasLast(member)
     }
 
-    /// Ends a work. Returns its leader and its members in the order in which they entered, or `nil` if the work had
-    /// already ended.
+    /// Ends a piece of shared work. Returns its leader and its members in the order in which they joined, or `nil` if
+    /// the work had already ended.
     mutating func end(_ number: UInt64) -> (leader: Member, members: [Member])? {
         guard let work = works.removeValue(forKey: number) else { return nil }
         unlist(number, work.key)
         return (work.leader, work.members.map(\.member))
     }
 
-    /// Returns the listed work that a call for a key joins, or `nil` if no work is listed for the key.
+    /// Returns the number of the work that a call for a key joins, or `nil` if the call can join none.
     func work(for key: Key) -> UInt64? { listed[key] }
 
-    /// Returns the members of a work, in the order in which they entered.
+    /// Returns the calls that share a piece of work, in the order in which they joined.
     func members(of number: UInt64) -> [Member] { works[number]?.members.map(\.member) ?? [] }
 
-    /// Unlists certain works: no further call can join them. The works continue for their members.
+    /// Prevents further calls from joining the work for certain keys. The work continues for its members.
     mutating func close(where isClosed: (Key) -> Bool) {
         listed = listed.filter { !isClosed($0.key) }
     }

@@ -115,7 +115,7 @@ extension FlightRecorder {
         return CallAuthentication(fields: secrets.fields, isInBody: holdsMessages || secrets.isInBody)
     }
 
-    /// Records that the bodies of this flight contain the messages of other calls. Called before anything is sent.
+    /// Records that the bodies of this call contain the messages of other calls. Called before anything is sent.
     func setHoldsMessages() { state.withLock { $0.holdsMessages = true } }
 }
 

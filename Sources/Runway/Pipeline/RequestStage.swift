@@ -44,7 +44,7 @@ public protocol RequestStage: Sendable {
     var endsInTime: Bool { get }
 
     /// Returns whether the stage runs the lower stages in a separate task for this request, and abandons that task at
-    /// the flight's deadline and on its cancellation. The default is `false`.
+    /// the call's deadline and on its cancellation. The default is `false`.
     ///
     /// If the stage does so, the layer need not run the call in a separate task to limit its time.
     func detaches(_ request: Request, in flight: Flight) -> Bool

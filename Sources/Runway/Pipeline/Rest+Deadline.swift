@@ -1,5 +1,5 @@
 extension RequestPipeline.Rest {
-    /// Sends a request off the caller's actor. Returns at the latest when the deadline of the flight passes or the task
+    /// Sends a request off the caller's actor. Returns at the latest when the deadline of the call passes or the task
     /// is cancelled.
     ///
     /// - Throws: ``NetworkError/Kind/timedOut`` if the deadline passed and no stale response may be used instead.
@@ -26,7 +26,7 @@ extension RequestPipeline.Rest {
         try await send(request, in: flight)
     }
 
-    /// Sends a request. Returns at the latest when the deadline of the flight passes or the task is cancelled.
+    /// Sends a request. Returns at the latest when the deadline of the call passes or the task is cancelled.
     ///
     /// Unless the lower stages promise to end in time, they run in a separate task. That task is cancelled at the
     /// deadline, and its end is not awaited.

@@ -1,4 +1,4 @@
-/// Values that stages attach to a request, a response or a flight, each under its own key.
+/// Values that stages attach to a request, a response or a call, each under its own key.
 ///
 /// A stage declares the key in its own folder, together with a property of ``Request``, ``Response`` or ``Flight``.
 struct StageValues: Sendable {
@@ -21,7 +21,7 @@ struct StageValues: Sendable {
     }
 }
 
-/// The key of a value that a stage attaches to a request, a response or a flight.
+/// The key of a value that a stage attaches to a request, a response or a call.
 protocol StageValueKey {
     associatedtype Value: Sendable
     /// The value if no stage has attached one.

@@ -21,9 +21,9 @@
 /// }
 /// ```
 public protocol Transport: Sendable {
-    /// Returns whether the transport ends the request at once when the flight's deadline passes or the task is
-    /// cancelled; see ``Flight/withDeadlineHandler(_:onDeadline:)``. The default is `false`: the layer then runs the
-    /// request in a task that it abandons at the deadline.
+    /// Returns whether the transport ends the request at once when the call's deadline passes or the task is cancelled;
+    /// see ``Flight/withDeadlineHandler(_:onDeadline:)``. The default is `false`: the layer then runs the request in a
+    /// task that it abandons at the deadline.
     func endsInTime(_ request: Request) -> Bool
 
     /// Sends a request and waits for its response. If the body is delivered as a stream, waits only for the status and

@@ -23,7 +23,7 @@ struct AuthorizingStage: RequestStage {
     }
 
     var step: FlightStep { .authorizing }
-    /// `true`: a wait for a renewal ends at the flight's deadline and when the task is cancelled.
+    /// `true`: a wait for a renewal ends at the call's deadline and when the task is cancelled.
     var endsInTime: Bool { true }
 
     func handles(_ request: Request, in flight: Flight) -> Bool { flight.authorization != .none }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The state for hedging that all calls of a layer share: the budgets of hosts, and the response times of endpoints.
 final class HedgeControl: Sendable {
-    /// One endpoint at one host. Response times are compared separately for each subject, because a time that is slow
+    /// One endpoint at one host. Response times are compared separately for each of them, because a time that is slow
     /// for one endpoint may be fast for another.
     struct Subject: Hashable {
         var origin: Origin

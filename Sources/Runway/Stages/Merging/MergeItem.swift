@@ -30,7 +30,7 @@ final class MergeItem: Sendable {
     let byteCount: Int
     /// The maximum size of the response that the call accepts, in bytes.
     let maximumResponseByteCount: Int
-    /// The index that the attempt has in the flight's record if the request is sent separately, counted from 0.
+    /// The index that the attempt has in the call's record if the request is sent separately, counted from 0.
     private let attempt: Int
     /// Guards the outcome, and the continuation that waits for it.
     private let state = Mutex(State())

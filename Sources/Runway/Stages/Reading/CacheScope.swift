@@ -21,8 +21,8 @@ public enum CacheScope: Sendable, Hashable {
         covers(service: key.service, endpoint: key.endpoint, account: key.account)
     }
 
-    /// Returns whether the scope includes the responses in a partition. Such responses belong to a service, but not to
-    /// an endpoint.
+    /// Returns whether the scope includes the responses of the user that the partition identifies. Such responses
+    /// belong to a service, but not to an endpoint.
     func covers(_ partition: CachePartition) -> Bool {
         covers(service: partition.serviceName, endpoint: nil, account: partition.account)
     }

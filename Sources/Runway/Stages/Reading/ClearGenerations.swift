@@ -72,7 +72,8 @@ struct ClearGenerations {
             && (scopes.isEmpty || key.scopes.allSatisfy { (scopes[$0] ?? 0) <= oldest })
     }
 
-    /// Returns whether a response of a target may be stored in a partition; see ``allows(_:_:from:)``.
+    /// Returns whether a response of a target may be stored for the user that the partition identifies; see
+    /// ``allows(_:_:from:)``.
     func allows(
         _ target: HTTPCacheURI, in partition: CachePartition, _ sequenceNumber: UInt64, from start: UInt64
     ) -> Bool {
@@ -82,7 +83,7 @@ struct ClearGenerations {
     }
 }
 
-/// The generations of the most recently changed entries, and a common generation for all forgotten entries.
+/// The minimum sequence numbers of the most recently changed entries, and a common minimum for all forgotten entries.
 private struct EntryGenerations<ID: Hashable> {
     private var forgotten = ClearGenerations.Generation()
     private var known: LeastRecentlyUsed<ID, ClearGenerations.Generation>

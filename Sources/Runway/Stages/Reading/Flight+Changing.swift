@@ -2,7 +2,7 @@ import HTTPTypes
 
 // Calls that change data which other calls read; see ``Endpoint/invalidates``.
 extension Flight {
-    /// Records in the flight the responses that a checked endpoint invalidates.
+    /// Stores the responses that a checked endpoint invalidates in the state of the call.
     func readInvalidations<E: Endpoint>(of endpoint: E) {
         if E.method.isSafe { return }
         let invalidations = endpoint.invalidates

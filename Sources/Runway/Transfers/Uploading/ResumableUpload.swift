@@ -83,8 +83,8 @@ struct ResumableUpload: Sendable {
             // If the server has all bytes, this empty request completes the upload.
             if case .append(let rest) = step, rest.isEmpty { await pass(upTo: rest.upperBound) }
             let message = message(step, counting: sent)
-            // The generation is read before the request, so that a change of the network before the wait for the
-            // circuit is noticed.
+            // The number of network changes is read before the request, so that a change of the network before the wait
+            // for the circuit is noticed.
             let generation = network.admission.networkGeneration
             let response: Response
             do throws(NetworkError) {

@@ -37,13 +37,13 @@ struct CachePartition: Hashable, Sendable {
             cookieVersion: flight.cookieVersion)
     }
 
-    /// Whether the partition identifies the same user in other launches of the app, so that a tier may store its
+    /// Whether the partition identifies the same user in other launches of the app, so that the disk tier may store its
     /// responses.
     var isPersistable: Bool { cookieVersion == 0 }
 }
 
 extension CanonicalForm {
-    /// Adds a persistable partition.
+    /// Adds a partition that identifies the same user in every launch of the app.
     mutating func add(_ partition: CachePartition) { partition.add(to: &self) }
 }
 

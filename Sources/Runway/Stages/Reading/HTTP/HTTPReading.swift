@@ -95,7 +95,7 @@ struct HTTPReading {
             case stale(Response, Fetch)
             /// The request must be sent.
             case none(Fetch)
-            /// Memory contains no responses of the target in the partition, and the disk tier has not been searched.
+            /// Memory contains no responses of the target for this user, and the disk tier has not been searched.
             case notInMemory(HTTPCacheURI, CachePartition)
         }
 

@@ -12,8 +12,8 @@ struct HTTPCacheTarget {
 
 /// Responses stored under their target by the rules of HTTP caching (RFC 9111), as in a private cache.
 extension ResponseCache {
-    /// Returns the responses of a target in a partition, and a snapshot. The call later checks with the snapshot
-    /// whether the responses have changed.
+    /// Returns the responses of a target for the user that the partition identifies, and a snapshot. The call later
+    /// checks with the snapshot whether the responses have changed.
     func responses(
         of uri: HTTPCacheURI, for partition: CachePartition
     ) -> (responses: [HTTPStoredResponse], snapshot: Snapshot) {

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The disk tier for responses stored by the rules of HTTP caching. For each target and partition, the tier contains
+/// The disk tier for responses stored by the rules of HTTP caching. For each target and each user, the tier contains
 /// the responses that memory contained last. Responses in memory are therefore never older than responses in the tier.
 extension ResponseCache {
-    /// Loads the responses of a target in a partition from the disk tier into memory, unless the target has changed
-    /// since the call started.
+    /// Loads the responses of a target for one user from the disk tier into memory, unless the target has changed since
+    /// the call started.
     func load(_ uri: HTTPCacheURI, _ partition: CachePartition, in flight: Flight) async {
         let responses: [HTTPStoredResponse]
         switch await findOnDisk(.target(uri, partition), in: flight) {
@@ -35,8 +35,8 @@ extension ResponseCache {
         }
     }
 
-    /// Copies the responses of a target in a partition from memory to the disk tier. If memory contains none, removes
-    /// the responses in the tier.
+    /// Copies the responses of a target for one user from memory to the disk tier. If memory contains none, removes the
+    /// responses in the tier.
     func writeThrough(_ uri: HTTPCacheURI, _ partition: CachePartition, _ state: inout State) {
         guard tier != nil, partition.isPersistable else { return }
         let responses = (state.targets.peek(uri)?.responses ?? []).filter {

@@ -2,8 +2,8 @@ import HTTPTypes
 
 import struct Foundation.Date
 
-/// The responses of one target in one partition, as the disk tier stores them: all bodies in sequence, and the data
-/// that determine their use.
+/// The responses of one target for one user, as the disk tier stores them: all bodies in sequence, and the data that
+/// determine their use.
 ///
 /// The record contains digests of the request fields named by `Vary`, but no request fields.
 enum TargetRecord {
