@@ -1,7 +1,7 @@
 // Read this file first: it lists the stages that every request passes, from the caller to the transport.
 
 extension RequestPipeline {
-    /// Creates the stage at one place of the pipeline. Receives the parts of the layer.
+    /// A function that creates the stage at one place of the pipeline, from the parts that the calls of a layer share.
     typealias MakeStage = @Sendable (LayerParts) -> any RequestStage
 
     /// The places of the pipeline, from the caller to the transport, with the stage at each place.

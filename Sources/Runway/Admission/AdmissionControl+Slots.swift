@@ -27,7 +27,7 @@ extension AdmissionControl {
 }
 
 extension Flight {
-    /// The value of ``slotTime`` for a call without a slot.
+    /// The value of ``slotTime`` for a call without a concurrency slot.
     static let noSlot: Int64 = -1
 
     func holdSlot() { slotTime.store((clock.now - startTime).nanoseconds, ordering: .relaxed) }

@@ -6,8 +6,8 @@ package enum AdmissionDecision: StageDecision, Equatable {
     case waitedForSlot(Duration, priority: CallPriority)
     /// The call is a probe: it tests whether a failing host or endpoint has recovered.
     case probing(host: String, endpoint: String)
-    /// The call's failure opened a circuit for this long: the circuit of `endpoint`, or of the whole host if `endpoint`
-    /// is `nil`.
+    /// The call's failure opened the circuit of `endpoint` for this long, or the circuit of the whole host if
+    /// `endpoint` is `nil`.
     case opened(host: String, endpoint: String?, for: Duration)
     case refused(AdmissionRefusal)
 

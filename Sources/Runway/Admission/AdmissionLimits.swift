@@ -29,8 +29,8 @@ public struct AdmissionLimits: Sendable, Hashable {
     public let maximumIdenticalRequests: Int?
     /// The length of the window in which identical requests are counted. The default is 10 s.
     public let floodWindow: Duration
-    /// Limits for the circuits of failing hosts and endpoints. The default is `CircuitLimits()`; `nil` turns circuits
-    /// off.
+    /// Limits for the circuit breakers of failing hosts and endpoints. The default is `CircuitLimits()`; `nil` turns
+    /// circuit breakers off.
     public let circuitBreaker: CircuitLimits?
 
     /// Limits that admit every call at once.

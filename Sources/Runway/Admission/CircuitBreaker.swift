@@ -41,8 +41,8 @@ struct CircuitBreaker {
 
     init(_ limits: CircuitLimits) { self.limits = limits }
 
-    /// The time for which the circuit opens next, unless the server's `Retry-After` is longer. It doubles with every
-    /// failed probe, up to ``CircuitLimits/maximumOpenTime``.
+    /// The time for which the circuit will stay open when it opens next, unless the server's `Retry-After` is longer.
+    /// It doubles with every failed probe, up to ``CircuitLimits/maximumOpenTime``.
     private var openTime: Duration {
         Backoff(base: limits.openTime, longest: limits.maximumOpenTime).bound(after: failedProbes + 1)
     }

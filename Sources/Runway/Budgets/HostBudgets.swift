@@ -14,7 +14,7 @@ struct HostBudgets {
     /// Credits one call to the budget of the call's host.
     mutating func deposit(for origin: Origin) { change(origin) { $0.deposit() } }
 
-    /// Restores one attempt to the budget of its host, because a withdrawn attempt was not made.
+    /// Returns one withdrawn attempt to the budget of its host, because the attempt was not made.
     mutating func refund(for origin: Origin) { change(origin) { $0.refund() } }
 
     /// Withdraws one further attempt from the budget of a host. Returns `false` if the budget is exhausted.

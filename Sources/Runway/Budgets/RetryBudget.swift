@@ -17,7 +17,7 @@ struct RetryBudget {
     /// Adds the token that one call contributes.
     mutating func deposit() { balance = min(capacity, balance + 1) }
 
-    /// Restores one attempt to the budget, because a withdrawn attempt was not made.
+    /// Returns one withdrawn attempt to the budget, because the attempt was not made.
     mutating func refund() { balance = min(capacity, balance + price) }
 
     /// Withdraws one further attempt. Returns `false` if the budget is exhausted.

@@ -36,7 +36,7 @@ public protocol ChangeQueue: Sendable {
     /// Decides about a stored change when its call has ended. If `isQueued` is true, the queue may send the change.
     /// Otherwise the call was cancelled, and the queue removes the change.
     func settle(_ change: UUID, isQueued: Bool) async
-    /// Notifies the queue that another account signed in to a service, or that the service changed.
+    /// Notifies the queue that another account signed in to a service, or that the settings of a service changed.
     func servicesDidChange()
     /// Delays the changes of an account until the app has received the events that it missed, or until `limit` has
     /// passed. The default implementation does nothing.

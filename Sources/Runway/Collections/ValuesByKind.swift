@@ -4,7 +4,7 @@
 /// A key has at most one value, whatever the kind. A lookup without a kind searches each dictionary, which is fast
 /// because there are few kinds.
 package struct ValuesByKind<Kind: Hashable, Key: Hashable, Value> {
-    /// The dictionaries. The first holds all kinds without their own limit.
+    /// The dictionaries of the values. The first holds the values of all kinds without their own limit.
     private var shares: [LeastRecentlyUsed<Key, Value>]
     private let indices: [Kind: Int]
 

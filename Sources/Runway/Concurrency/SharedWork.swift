@@ -22,7 +22,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case finished(Outcome, leader: Flight)
     }
 
-    /// Represents a call's share in one work. Pass it to ``lead(_:_:)`` or ``follow(_:)`` once.
+    /// Represents one call that shares the work. Pass it to ``lead(_:_:)`` or ``follow(_:)`` once.
     struct Lease: Sendable {
         var work: UInt64 { id.work }
         fileprivate let id: SharedWorkTable<Key, Waiter>.MemberID
@@ -48,8 +48,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         /// Whether the work ends soon after its cancellation. If so, the last waiter can wait for that end.
         let endsInTime: Bool
         var task: Task<Void, Never>?
-        /// The last waiter, which has left but waits for the cancelled work to end, and the error with which the waiter
-        /// left.
+        /// The last waiter, and the error with which its wait for the outcome ended. It now waits until the cancelled
+        /// work has ended.
         var lastWaiter: (outcome: Deferred<Outcome>, error: NetworkError)?
     }
 
@@ -123,7 +123,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Starts the work and waits for its outcome.
     ///
     /// - Throws: The error of the work; ``NetworkError/Kind/timedOut`` or ``NetworkError/Kind/cancelled`` if the call
-    ///   left before the end.
+    ///   stopped waiting before the end.
     func lead(
         _ lease: Lease, _ work: @escaping @Sendable () async throws(NetworkError) -> Completion
     ) async throws(NetworkError) -> Value {

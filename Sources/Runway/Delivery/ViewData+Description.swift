@@ -18,7 +18,7 @@ extension ViewData: CustomReflectable {
 }
 
 extension JSONWriter {
-    /// Appends a value in readable form. Below 16 levels, values are shown as their descriptions.
+    /// Appends a value in readable form. Values at more than 16 levels are shown as their descriptions.
     fileprivate mutating func shown(_ value: any Sendable, depth: Int) {
         switch value {
         case let value as ViewData where depth < 16:

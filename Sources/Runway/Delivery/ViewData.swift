@@ -25,7 +25,7 @@ public struct ViewData: Sendable {
         }
     }
 
-    /// The entries in the order in which they were first set.
+    /// The values with their keys, in the order in which they were first set.
     @usableFromInline var entries: [Entry] = []
 
     /// Creates an empty collection. A reformer sets the values.

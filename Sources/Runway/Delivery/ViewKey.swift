@@ -18,7 +18,7 @@ public struct ViewKey<Value: Sendable>: Sendable, Hashable {
     /// Creates the key of a value.
     ///
     /// - Parameters:
-    ///   - word: The word for the value. It is unique in the space.
+    ///   - word: The word that names the value. It is unique among the keys of `space`.
     ///   - space: The type that groups the keys of one reformer. Its name should contain the name of the reformer.
     public init(_ word: String, in space: Any.Type) {
         name = "\(String(reflecting: space)).\(word)"

@@ -32,7 +32,7 @@ public struct NetworkError: Error, Sendable {
     /// enum, its case. For a `DecodingError` or `EncodingError` it states the type and the coding path. To supply a
     /// sentence, throw a `NetworkError`.
     public var detail: String
-    /// The error that caused this error; `nil` if no other part reported an error.
+    /// The error that caused this error; `nil` if this error was not caused by another one.
     public var underlying: (any Error)?
     /// The method and URL of the request, with secrets redacted; `nil` if the call failed before its request was
     /// created.
@@ -43,7 +43,7 @@ public struct NetworkError: Error, Sendable {
     public var attempt = 0
     /// The status of the response; `nil` if no response was received.
     public var status: HTTPResponse.Status?
-    /// The error in the service's envelope if the kind is ``Kind/service``; otherwise `nil`.
+    /// The error that the service reports in its response if the kind is ``Kind/service``; otherwise `nil`.
     public var serviceError: ServiceError?
     /// The complete response that is invalid or reports the failure; `nil` if the error has no response. Records never
     /// contain this response.
@@ -145,9 +145,9 @@ extension NetworkError: CustomStringConvertible, DescribedError {
 /// }
 /// ```
 public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The service's error code as text, even if it is a number in the envelope.
+    /// The service's error code as text, even if it is a number in the response.
     public var code: String
-    /// The service's message; empty if the envelope contains none.
+    /// The service's message; empty if the response contains none.
     public var message: String
 
     /// Creates the error of a service from its code and message, for ``Verdict/failed(_:isAbsorbed:)``.

@@ -58,7 +58,8 @@ package struct Outlook: Sendable, Equatable {
     /// Whether the server may have executed the last request of the call. Earlier attempts are not considered here; the
     /// call's recorder tracks them.
     package let mayHaveTakenEffect: Bool
-    /// The stored result of the request's idempotency key; `nil` if the response was not repeated from storage.
+    /// The stored result of the request's idempotency key; `nil` if the response is not a stored one that the server
+    /// repeated.
     package let keyEnd: KeyEnd?
     /// Whether a request was sent but the service itself did not respond: either no response was received, or a gateway
     /// responded without `Retry-After`. The request itself may be the cause of the server's failure.

@@ -5,8 +5,8 @@ import Synchronization
 final class EventQueue: Sendable {
     /// The maximum number of pending records. Later records are dropped.
     static let maximumPendingRecords = 4096
-    /// The maximum time that a record waits for a batch. Batches save time, because waking a thread costs more than
-    /// creating a record.
+    /// The maximum time that a record waits before it is passed on in a batch. Batches save time, because waking a
+    /// thread costs more than creating a record.
     static let maximumDelay = Duration.milliseconds(10)
 
     /// One call whose record the sinks have not received yet.

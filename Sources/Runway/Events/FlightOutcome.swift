@@ -41,8 +41,8 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
         public static let vetoed = Kind(.vetoed)
         /// The service responded with an error that business code need not handle: ``FlightOutcome/serviceError``.
         public static let absorbed = Kind(.absorbed)
-        /// The call is stored as ``FlightOutcome/queuedChange`` and is sent later; see ``OfflinePolicy``. The later
-        /// sending has its own outcome.
+        /// The call is stored as ``FlightOutcome/queuedChange`` and is sent later; see ``OfflinePolicy``. The call that
+        /// sends it later has its own outcome.
         public static let queued = Kind(.queued)
 
         /// The kind in one word. It does not change between releases.
@@ -52,7 +52,7 @@ public struct FlightOutcome: Sendable, CustomStringConvertible {
         public var description: String { name }
     }
 
-    /// The details of an outcome. The enum is indirect because errors are large and most calls have none.
+    /// The details of an outcome. The enum is indirect because errors are large and most calls have no error.
     private indirect enum Detail {
         case error(NetworkError)
         case running(FlightID)

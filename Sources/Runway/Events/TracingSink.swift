@@ -46,7 +46,8 @@ public struct TracingSink: EventSink {
             span.addEvent(SpanEvent(name: "request", at: SpanInstant(record, after: attempt.start)))
         }
         if let error = record.outcome.error {
-            // The OpenTelemetry conventions require the status if it is the reason for the failure.
+            // The OpenTelemetry conventions require the status as the error type if the status is the reason for the
+            // failure.
             let status = error.status.flatMap { $0.code >= 400 ? "\($0.code)" : nil }
             span.attributes["error.type"] = status ?? error.kind.name
             span.recordError(error, attributes: [:], at: SpanInstant(record, after: record.duration))

@@ -42,7 +42,7 @@ public struct WireRecord: Sendable, Equatable {
     /// Creates a record without measurements. A transport sets them.
     public init() {}
 
-    /// The phases in order. Each has a name for the record's text and JSON, and a time.
+    /// The phases of a request in order. Each has a name for the record's text and JSON, and a key path to its time.
     static let phases: [(name: String, time: any KeyPath<WireRecord, Duration?> & Sendable)] = [
         ("queueing", \.queueing), ("dns", \.dns), ("tcp", \.tcp), ("tls", \.tls), ("sending", \.sending),
         ("waiting", \.waiting), ("receiving", \.receiving),
@@ -77,7 +77,7 @@ extension WireRecord: CustomStringConvertible {
 /// An address that was dialled for a connection, even if another address connected first.
 package struct DialedAddress: Sendable, Equatable, CustomStringConvertible {
     package var address: String
-    /// The time at which the address was dialled, counted from the start of the dial. The dial includes the DNS lookup.
+    /// The time from the start of connecting until the address was dialled. Connecting includes the DNS lookup.
     package var start: Duration
 
     package init(_ address: String, at start: Duration) {

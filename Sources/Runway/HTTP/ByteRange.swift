@@ -4,7 +4,7 @@ import HTTPTypes
 enum ByteRange: Sendable, Equatable {
     /// The bytes from the first position through `through`, or to the end if `through` is `nil`.
     case from(Int, through: Int?)
-    /// The last bytes of the representation, as in `bytes=-500`. The value is their number.
+    /// The last bytes of the representation, as in `bytes=-500`. The associated value is the number of bytes.
     case last(Int)
 
     /// Parses the value of `Range`. Returns `nil` for another unit, several ranges, or an invalid value.

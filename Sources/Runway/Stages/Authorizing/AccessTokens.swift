@@ -261,8 +261,8 @@ extension AccessTokens {
         }
     }
 
-    /// Removes the token of a session that has ended, and returns the change of the store. The token of a later session
-    /// is not removed.
+    /// Removes the token of a session that has ended, and returns the pending change of the token store. The token of a
+    /// later session is not removed.
     func drop(_ identity: TokenIdentity, of session: AccountSession) -> TokenStoreQueue.Completion? {
         state.withLock { state in
             if let owner = state.entries.peek(identity)?.session, owner != session, !owner.isOver { return nil }

@@ -74,8 +74,8 @@ extension ResponseCache {
         }
     }
 
-    /// Evicts least recently used responses from memory until the rest fits. Responses of ``CachePolicy/http(onDisk:)``
-    /// and the disk tier are not affected.
+    /// Evicts least recently used responses from memory until both limits are met. Responses of
+    /// ``CachePolicy/http(onDisk:)`` and the disk tier are not affected.
     ///
     /// - Parameters:
     ///   - count: The maximum number of responses. The default is no limit.

@@ -57,7 +57,7 @@ struct FileBody: Sendable {
         }
     }
 
-    /// Returns a stream of some of the bytes. The stream can be read any number of times.
+    /// Returns a stream of the bytes in one part of the file. The stream can be read any number of times.
     func stream(of part: Range<Int>) -> BodyStream {
         BodyStream {
             let queue = DiskQueue()

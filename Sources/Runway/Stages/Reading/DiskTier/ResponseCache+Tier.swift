@@ -71,7 +71,7 @@ extension ResponseCache {
         }
     }
 
-    /// Starts the pending operations of the tier, unless they are already in progress.
+    /// Starts the pending operations of the disk tier, unless they are already in progress.
     func startWriteBehind() {
         guard let tier else { return }
         state.withLock { state in

@@ -51,7 +51,8 @@ enum HTTPReuse: Sendable, Equatable {
         } else if let staleBy, tooOldBy == nil, freshTooShortBy == nil, !response.mustRevalidate,
             let window = response.staleWhileRevalidate, staleBy <= window
         {
-            // If the request forbids sending, a stale response is used without revalidation (RFC 9111 §5.2.1.7).
+            // If the request forbids contacting the origin, a stale response is used without revalidation (RFC 9111
+            // §5.2.1.7).
             self = .stale(by: staleBy, request.isOnlyIfCached ? .responseAllows : .whileRevalidating)
         } else {
             self = .validate(staleBy: staleBy)

@@ -48,7 +48,7 @@ struct HTTPStoredResponse: Sendable {
     var content: Content
     private(set) var times: ExchangeTimes
     let verdict: Verdict
-    /// Whether the bytes are as the origin sent them: no content coding was removed.
+    /// Whether the bytes are exactly those that the origin sent, because no content coding was removed.
     let isVerbatim: Bool
     /// Whether the response must be validated before it is used, even while it is fresh.
     var isInvalidated = false

@@ -71,7 +71,7 @@ struct TimeToLiveReading {
             let validation = flight.revalidatedResponse(of: key)?.validation(of: request)
             return try await fetchUnconditionally(Fetch(request: request, key: key, validation: validation), reads)
         }
-        // The lookup is repeated only if another call has stored a response under the key since.
+        // The loop repeats the lookup only if another call has stored a response under the key in the meantime.
         while true {
             if let response = try await look(for: key, request, reads) { return response }
         }
