@@ -23,7 +23,7 @@ extension NetworkLayer {
         try await exchange(request, with: service, in: makeExchange(with: service, options))
     }
 
-    /// Creates the flight for a call of ``exchange(_:with:options:)``.
+    /// Creates the flight, the object that represents a running call, for ``exchange(_:with:options:)``.
     package func makeExchange<Service: APIService>(with service: Service.Type, _ options: CallOptions) -> Flight {
         var options = options
         // The request may be for another server, which must not receive the token.

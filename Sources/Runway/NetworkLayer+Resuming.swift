@@ -51,8 +51,8 @@ extension NetworkLayer {
     private func resume(
         awaiting flights: [FlightID] = [], where predicate: (ResumableCalls.Call) -> Bool
     ) -> [FlightID] {
-        // A repeated call replaces the other calls of its manager. All calls are therefore removed before the first is
-        // repeated.
+        // A repeated call replaces the other calls of its manager. All calls are therefore removed from the list before
+        // the first is repeated.
         let calls = resumable.take(awaiting: flights, at: clock.now, where: predicate)
         return calls.compactMap { $0.manager.manager == nil ? nil : $0.load() }
     }

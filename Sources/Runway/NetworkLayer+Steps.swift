@@ -1,7 +1,7 @@
 // The steps of one call, in order. Calls with and without a manager, transfers and prefetches all take them.
 
 extension NetworkLayer {
-    /// Creates the flight of a call.
+    /// Creates the flight of a call, the object that represents the call while it runs.
     ///
     /// - Parameter manager: The manager that makes the call. It is referenced weakly. The default is `nil`.
     func makeFlight<E: Endpoint>(
@@ -20,8 +20,8 @@ extension NetworkLayer {
         return endpoint
     }
 
-    /// Returns the draft of a checked endpoint's request. It contains the cache key if the key can be computed before
-    /// the request exists.
+    /// Returns the draft of the request of an endpoint whose parameters were checked. It contains the cache key if the
+    /// key can be computed before the request exists.
     func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
         if case .failure(let error) = flight.configuration.baseURL { throw error }
         let content = try content(of: endpoint, in: flight)
@@ -66,7 +66,7 @@ extension NetworkLayer {
 }
 
 extension NetworkLayer {
-    /// Creates the request of a checked endpoint.
+    /// Creates the request of an endpoint whose parameters were checked.
     func assemble<E: Endpoint>(
         _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
     ) throws(NetworkError) -> Request {

@@ -52,8 +52,9 @@ final class DeadlineTimer: Sendable {
         state.withLock { _ = $0.pending.removeValue(forKey: token) }
     }
 
-    /// The flag must be read under the lock. If the call is ended early after this read, its deadline is found among
-    /// the pending ones.
+    /// Lets the pending deadlines of the calls that satisfy `predicate` expire at once. The caller must first mark
+    /// these calls as ended early. ``schedule(at:of:expire:)`` reads that mark under the lock, so later deadlines of
+    /// these calls also expire at once.
     func expire(where predicate: (Flight) -> Bool) {
         let expired = state.withLock { state in
             let tokens = state.pending.filter { $0.value.flight.map(predicate) ?? false }.map(\.key)

@@ -37,7 +37,7 @@ final class OpenFile: Sendable {
         }
 
         fileprivate init(_ status: stat, at path: String) throws(FileError) {
-            // On some watches `Int.max` is 2 GiB.
+            // On some watches `Int.max` is 2 GiB, so the size of a larger file does not fit.
             guard let byteCount = Int(exactly: status.st_size) else {
                 throw FileError(
                     path, "can't be used", reason: "it has more bytes than this system's programs can count")

@@ -111,7 +111,7 @@ package struct PrivateFile {
             try makeFolder((path as NSString).deletingLastPathComponent, below: root)
         } else {
             let above = (root as NSString).deletingLastPathComponent
-            // An error here also occurs when the folder itself is created, and is reported then.
+            // If this fails, the creation of the folder itself also fails, and that error is reported.
             try? FileManager.default.createDirectory(atPath: above, withIntermediateDirectories: true)
         }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError(path, "can't be made") }

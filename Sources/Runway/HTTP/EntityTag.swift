@@ -28,7 +28,7 @@ enum EntityTagList: Sendable, Equatable {
     case any
     case tags([EntityTag])
 
-    /// Parses the values of all lines of the field. Returns `nil` if there is no line.
+    /// Parses a list of entity tags from the values of all lines of a field. Returns `nil` if there is no line.
     init?(_ values: [String]) {
         if values.isEmpty { return nil }
         let elements = values.flatMap { FieldList.elements(of: $0) }

@@ -152,7 +152,7 @@ public final class HostBook: Sendable {
     /// address is not dialled.
     public func ban(of address: IPAddress, of host: String) -> Duration? { selector.ban(of: address, of: host) }
 
-    /// Returns the addresses of a host that calls with this scheme may use.
+    /// Returns the addresses that calls with this scheme may use for a host.
     package func addresses(of host: String, scheme: String) -> [IPAddress] {
         guard scheme == "https" || policy.coversPlainHTTP else { return [] }
         return list?.addresses(of: host) ?? []
@@ -212,7 +212,7 @@ public final class HostBook: Sendable {
         }
     }
 
-    /// Uses a list that a server sent, and stores it on disk. Runs outside the caller's actor.
+    /// Replaces the list in use by a list that a server sent, and stores it on disk. Runs outside the caller's actor.
     ///
     /// - Throws: ``NetworkError/Kind/invalidResponse`` if the list is invalid: the previous list stays in use.
     ///   ``NetworkError/Kind/storage`` if the list can't be stored: it is used nevertheless.

@@ -10,11 +10,11 @@ package struct HostSelectionLimits: Sendable, Hashable {
     /// Another address replaces the address in use only if its latency is below this fraction of the current latency,
     /// and also more than 3 ms lower. The default is 0.85; between 0.1 and 1.
     package let hysteresis: Double
-    /// The maximum number of hosts with records; a host counts once for each network. The default is 128. The least
-    /// recently used host is evicted first.
+    /// The maximum number of hosts with records of measurements; a host counts once for each network. The default is
+    /// 128. The least recently used host is evicted first.
     package let maximumHosts: Int
 
-    /// The maximum number of addresses with records for each host.
+    /// The maximum number of addresses with records of measurements for each host.
     static let maximumAddressesPerHost = 64
 
     package init(

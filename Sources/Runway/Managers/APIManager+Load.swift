@@ -97,7 +97,7 @@ extension APIManager {
                 return running
             }
             let transfer = try transfer(of: endpoint, to: file, in: flight)
-            // A transfer is always sent, never looked up in the cache.
+            // A download or upload is always sent, never looked up in the cache.
             let found =
                 transfer == nil
                 ? try lookUp(endpoint, &draft, flight) : .request(try draft.request(in: flight), stale: nil)

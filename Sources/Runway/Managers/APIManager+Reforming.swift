@@ -70,7 +70,7 @@ extension Flight {
     /// Returns the error of a reformer, and adds it to the record of the call.
     func reformingFailed<R>(_ reformer: R.Type, _ rawData: RawData, _ error: any Error) -> NetworkError {
         let located = locate(.invalidResponse(in: .reforming, rawData, error))
-        // A view may reform the same response repeatedly. The error of each reformer is recorded only once.
+        // A view may convert the same response repeatedly. The error of each reformer is recorded only once.
         let name = "\(reformer)"
         if !recorder.hasNoted({ if case CallDecision.reformingFailed(name, _) = $0 { true } else { false } }) {
             note(CallDecision.reformingFailed(reformer: name, detail: located.detail), in: .reforming)

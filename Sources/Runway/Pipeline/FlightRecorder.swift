@@ -247,7 +247,8 @@ extension FlightRecorder {
 extension FlightRecorder {
     var hasEnded: Bool { state.withLock { $0.ending != nil } }
 
-    /// Ends the call. Returns when the record must be reported, or `nil` if the call had already ended.
+    /// Ends the call. Returns the time, now or later, at which the record must be reported, or `nil` if the call had
+    /// already ended.
     func end(_ outcome: FlightOutcome) -> Report? {
         let instant = clock.now
         return state.withLock { state in

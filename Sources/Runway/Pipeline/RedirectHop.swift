@@ -88,7 +88,8 @@ extension NetworkError {
     func afterRedirect(to following: HTTPRequest) -> NetworkError {
         var error = self
         error.sending = SendState.sent.and(sending)
-        // The hop after the last redirect has already set the origin of that redirect, which takes precedence.
+        // The request that followed the last redirect has already set the origin of that redirect, which takes
+        // precedence.
         if error.redirectedOrigin == nil { error.redirectedOrigin = Origin(following) }
         if error.host == nil { error.host = error.redirectedOrigin?.host }
         return error

@@ -8,10 +8,10 @@ public struct RequestDraft: Sendable {
     private let source: Source
     private var made: Request?
 
-    /// Creates the draft of a call whose response is delivered whole.
+    /// Creates the draft of the request of a call whose response is delivered whole.
     init(_ content: CallContent, of endpoint: any Endpoint) { source = .endpoint(endpoint, content) }
 
-    /// Creates the draft of a call that was made with a request instead of an endpoint.
+    /// Creates the draft of the request of a call that was made with a request instead of an endpoint.
     init(_ request: Request) {
         source = .request(request)
         made = request

@@ -68,7 +68,7 @@ extension Response {
         error.followsProcessedRequest = followsProcessedRequest
         guard case .whole(let rawData) = body else { return error }
         switch verdict.value {
-        // The error in the envelope already describes the failure.
+        // The error that the service reports in its response already describes the failure.
         case .fine, .failed: break
         case .malformed: error.detail = rawData.withStart(error.detail)
         default: if !rawData.bytes.isEmpty { error.detail = rawData.withStart(error.detail) }

@@ -43,7 +43,7 @@ final class StageLink: Sendable {
     let stage: any RequestStage
     /// The next stage; `nil` if the transport comes next.
     let next: StageLink?
-    /// Whether this and all later stages end in time, whatever the request.
+    /// Whether this and all later stages end by themselves at the deadline and at a cancellation, whatever the request.
     let endsInTime: Bool
 
     init(_ stage: any RequestStage, above next: StageLink?) {

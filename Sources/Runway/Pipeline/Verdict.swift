@@ -46,14 +46,15 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
     public static func failed(_ error: ServiceError, isAbsorbed: Bool) -> Verdict {
         Verdict(.failed(error, isAbsorbed: isAbsorbed))
     }
-    /// The response does not match the structure of the service's envelope. The parameter states the reason.
+    /// The response does not have the outer structure that all responses of the service have (its envelope). The
+    /// parameter states the reason.
     public static func malformed(_ reason: String) -> Verdict { Verdict(.malformed(reason)) }
 
     /// Whether the server asks for fewer requests.
     public var isOverloaded: Bool { if case .overloaded = value { true } else { false } }
     /// The wait that an overloaded server asks for; `nil` if it states none.
     public var retryAfter: Duration? { if case .overloaded(let wait) = value { wait } else { nil } }
-    /// The error in the envelope; `nil` if the envelope contains none.
+    /// The error that the service reports in its response; `nil` if it reports none.
     public var serviceError: ServiceError? { if case .failed(let error, _) = value { error } else { nil } }
 
     /// Creates the verdict that follows from the status (RFC 9110 §15).
@@ -126,8 +127,8 @@ public struct Verdict: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns the description of an overload by its status (RFC 9110 §15.6.4, RFC 6585 §4). The status is not used if
-    /// the service itself reports the overload.
+    /// Returns a text that describes an overload, depending on the status (RFC 9110 §15.6.4, RFC 6585 §4). The status
+    /// is not used if the service itself reports the overload.
     private static func overload(_ status: HTTPResponse.Status) -> String {
         switch status.code {
         case 429: "too many requests"

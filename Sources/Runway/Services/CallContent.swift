@@ -27,7 +27,7 @@ final class CallContent: Sendable {
 }
 
 extension [String: String] {
-    /// Returns these header fields after fields of a call have replaced fields with the same names. Case does not
+    /// Returns a copy of these header fields in which `fields` replace the fields with the same names. Case does not
     /// matter.
     fileprivate func replacing(_ fields: [String: String]) -> [String: String] {
         let replaced = Set(fields.keys.map { $0.lowercased() })

@@ -7,7 +7,7 @@ extension Flight {
     /// deadline then counts as passed, so that nothing waits for it.
     var isEndedEarly: Bool { session.areCallsCancelled || isOutOfGrace.load(ordering: .acquiring) }
 
-    /// Whether the call's session is still the current session of its service.
+    /// Whether the account session in which the call was made is still the current session of its service.
     var belongsToCurrentSession: Bool {
         func current<Service: APIService>(_ service: Service.Type) -> AccountSession {
             context.services.configuration(of: service).session

@@ -51,8 +51,8 @@ extension HTTPFields {
 }
 
 extension Response {
-    /// Returns the wait that the server requests, in the header field or in the service's envelope. Returns `nil` if it
-    /// requests none.
+    /// Returns the wait that the server requests, in the header field or in the body of the response. Returns `nil` if
+    /// it requests none.
     func retryAfter(now: Date) -> Duration? {
         if let wait = verdict?.retryAfter { return max(.zero, wait) }
         return head.headerFields.retryAfter(now: now)

@@ -15,9 +15,11 @@ final class ServiceConfiguration: Sendable {
     let transport: TransportLink?
     /// The fields that authenticate the service's requests. The service declares them, or its credentials set them.
     let authenticatingFields: Set<HTTPField.Name>
-    /// Distinguishes calls under this configuration from calls under other ones, before their requests are created.
+    /// Distinguishes calls under this configuration from calls under other configurations. Used before the requests of
+    /// the calls are created.
     let callIdentity: ServiceIdentity
-    /// Distinguishes requests under this configuration from requests under other ones, after they are created.
+    /// Distinguishes requests under this configuration from requests under other configurations. Used after the
+    /// requests are created.
     let requestIdentity: ServiceIdentity
 
     init(

@@ -17,7 +17,7 @@
         private let info = CTTelephonyNetworkInfo()
         private let observer: any NSObjectProtocol
 
-        /// Starts to observe. `onChange` is called after every change of technology, on any thread.
+        /// Starts to observe. `onChange` is called after every change of the radio technology, on any thread.
         init(onChange: @escaping @Sendable () -> Void) {
             observer = NotificationCenter.default.addObserver(
                 forName: .CTServiceRadioAccessTechnologyDidChange, object: nil, queue: nil
@@ -28,7 +28,8 @@
 
         /// The current generation; `nil` without service, or if this code does not know the technology.
         var generation: Int? {
-            // With a single SIM, the system may not name the service for data. Then the only known technology is used.
+            // With a single SIM, the system may not name the service that is used for data. Then the only known
+            // technology is used.
             let technologies = info.serviceCurrentRadioAccessTechnology ?? [:]
             let technology =
                 info.dataServiceIdentifier.map { technologies[$0] }

@@ -28,7 +28,7 @@ struct PageWindow {
     /// ``edge``.
     var cursors: [String?] = [nil]
 
-    /// The page number of the first row in the window. Used for lists that are paged by cursor.
+    /// The page number of the first row in memory. Used for lists that are paged by cursor.
     var firstPage = 0
 
     var isAtStart: Bool { start == 0 && firstPage == 0 }
@@ -62,7 +62,7 @@ extension PageWindow {
     enum Side {
         /// The read is the next page. Known rows after it become absent.
         case onward
-        /// The read lies within the window.
+        /// The read lies within the rows in memory.
         case within
         /// The read is the previous page. Rows before the first known row are inserted at the front.
         case before
@@ -115,7 +115,8 @@ extension PageWindow {
         var merged: [Row] = side == .before ? front : []
         for (index, row) in rows[..<first].enumerated() where !moved.contains(index) {
             merged.append(row)
-            // The read also covers the positions before its first known row.
+            // The read also covers the positions before its first known row. A row there that was not found again is
+            // therefore absent.
             if side == .before { merged[merged.count - 1].isAbsent = true }
         }
         if side != .before { merged += front }
@@ -165,7 +166,7 @@ extension PageWindow {
 }
 
 extension PageWindow {
-    /// Evicts rows at the start of the window until at most `maximumCount` remain.
+    /// Evicts the first rows until at most `maximumCount` remain.
     mutating func dropFirst(keeping maximumCount: Int, byPages: Bool) {
         var count = rows.count - maximumCount
         guard count > 0 else { return }
@@ -178,7 +179,7 @@ extension PageWindow {
         firstPage = rows.first?.page ?? 0
     }
 
-    /// Evicts rows at the end of the window until at most `maximumCount` remain.
+    /// Evicts the last rows until at most `maximumCount` remain.
     mutating func dropLast(keeping maximumCount: Int, byPages: Bool) {
         guard rows.count > maximumCount else { return }
         var end = maximumCount

@@ -126,7 +126,8 @@ struct PositionalLoad: PageLoad {
             window.unreadCount = 0
             return land()
         }
-        // If rows are out of order, the number of found rows proves nothing, and the whole window must be read.
+        // If rows are out of order, the number of found rows does not prove that all inserted rows were found. All rows
+        // in memory must then be read again.
         if foundCount >= shift, !isReordered {
             window.unreadCount -= shift
             return land()

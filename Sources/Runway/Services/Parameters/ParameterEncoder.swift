@@ -60,8 +60,8 @@ private final class ParameterNode {
         }
     }
 
-    /// Returns the entries, with the values of their nodes. If nothing was encoded into a node, a member is omitted,
-    /// and an element becomes an empty object.
+    /// Returns the members or elements, with the values of their nodes. If nothing was encoded into a node, a member is
+    /// omitted, and an element becomes an empty object.
     private func filled(keepingEmpty: Bool) -> [Parameters.Entry] {
         var filled = entries
         for (place, node) in nested.reversed() {

@@ -84,7 +84,7 @@ public struct FileTokenStore: TokenStore {
         try Self.translated { () throws(FileError) in try PrivateFile.remove(path) }
     }
 
-    /// The kind of a file: the extension of its name, and its name in errors.
+    /// The kind of a file. The raw value is the extension of the file's name, and error messages contain it.
     private enum Kind: String {
         case token, account
     }

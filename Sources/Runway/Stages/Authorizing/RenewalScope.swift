@@ -9,7 +9,7 @@ struct RenewalScope: Sendable {
 
     /// Returns the renewals of a layer's tokens that the current task is part of.
     ///
-    /// - Parameter context: The context of the layer's flights, which identifies the layer.
+    /// - Parameter context: The context that all calls of the layer share. It identifies the layer.
     static func scopes(of context: AnyObject) -> [RenewalScope] {
         let scopes = current
         // Very few calls are part of a renewal.
@@ -26,8 +26,8 @@ struct RenewalScope: Sendable {
 }
 
 extension StageValues {
-    /// Returns the stage values for a call that these renewals make. Without renewals they are empty, so nothing is
-    /// allocated.
+    /// Returns the values to attach to a call that these renewals make. Without renewals there are no values, so
+    /// nothing is allocated.
     static func renewing(_ scopes: [RenewalScope]) -> StageValues {
         var values = StageValues()
         if !scopes.isEmpty {

@@ -4,7 +4,7 @@ package enum CompressionDecision: StageDecision, Equatable {
     case compressed(from: Int, to: Int)
     /// The body is a stream and is compressed while it is sent.
     case compressesStream
-    /// A stream was completely sent with gzip.
+    /// A streamed body was sent completely, compressed with gzip.
     case compressedStream(from: Int, to: Int)
     /// The body was sent unchanged.
     case unchanged(Reason)

@@ -64,7 +64,8 @@ final class PublicSuffixes: Sendable {
 
 /// Determines which hosts share a cookie that has a `Domain` attribute.
 struct CookieDomains: Sendable {
-    /// The domains that the service declared as belonging to one owner. If there are any, no other domain is shared.
+    /// The domains that the service declared as belonging to one owner. If there are any, cookies are not shared within
+    /// any other domain.
     let declared: Set<String>
     let suffixes: PublicSuffixes
 

@@ -24,8 +24,8 @@ final class HedgeControl: Sendable {
                 latencies: LeastRecentlyUsed(maximumCount: limits.maximumHosts, maximumByteCount: .max)))
     }
 
-    /// Records the start of a request that may be hedged. Adds to the budget of its host, and returns the delay of the
-    /// second attempt, or `nil` if none is made.
+    /// Records the start of a request that may be hedged. Credits the request to the budget of its host, and returns
+    /// the delay of the second attempt, or `nil` if none is made.
     func begin(_ subject: Subject, _ policy: HedgingPolicy) -> Duration? {
         state.withLock { state in
             state.budgets.deposit(for: subject.origin)
@@ -46,6 +46,6 @@ final class HedgeControl: Sendable {
     /// Withdraws one second attempt from the budget of a host. Returns `false` if the budget is exhausted.
     func withdraw(for origin: Origin) -> Bool { state.withLock { $0.budgets.withdraw(for: origin) } }
 
-    /// Restores one second attempt to the budget of its host, because a withdrawn attempt was not made.
+    /// Returns one withdrawn second attempt to the budget of its host, because the attempt was not made.
     func refund(for origin: Origin) { state.withLock { $0.budgets.refund(for: origin) } }
 }

@@ -12,7 +12,7 @@ package enum MergeDecision: StageDecision, Equatable {
     ///   - flight: The number of the call that sent the envelope. The record of that call contains the attempt.
     case carried(position: Int, count: Int, by: FlightID)
     case notMerged(Reason)
-    /// The server did not accept the envelope, so its requests are sent separately.
+    /// The server did not accept the merged request, the envelope, so the requests in it are sent separately.
     ///
     /// - Parameter status: The status of the server's response.
     case notAccepted(status: Int)

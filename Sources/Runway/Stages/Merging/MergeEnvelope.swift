@@ -56,8 +56,8 @@ struct MergeEnvelope {
 }
 
 extension HTTPField.Name {
-    /// Whether the field is left out of a merged request. Host and length belong to the envelope, and content codings
-    /// apply only to the whole envelope.
+    /// Whether the field of a request is left out when the request is merged. Host and length belong to the merged
+    /// request as a whole, and so do content codings.
     fileprivate var isLeftOut: Bool {
         switch canonicalName {
         case "host", "content-length", "accept-encoding", "expect": true

@@ -10,7 +10,7 @@ final class MergeItem: Sendable {
         case alone(MergeQueue.DispatchID?, MergeDecision)
         /// The request received its response, which the service has not judged yet.
         case responded(Response)
-        /// The envelope was refused with this response, which the service has judged.
+        /// The merged request was refused with this response, which the service has judged.
         case refused(Response)
         case failed(NetworkError)
     }

@@ -11,7 +11,7 @@ struct MergeRoute: Hashable, Sendable {
 
 /// The values that two requests must have in common to be merged.
 struct MergeLane: Hashable, Sendable {
-    /// The session of the account. It prevents calls before and after a sign-out from sharing an envelope.
+    /// The session of the account. It prevents calls before and after a sign-out from sharing a merged request.
     let session: AccountSession
     let route: MergeRoute
 }

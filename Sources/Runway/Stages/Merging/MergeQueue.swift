@@ -12,7 +12,7 @@ struct MergeQueue: Sendable {
         let number: UInt64
     }
 
-    /// Identifies a dispatch by its first request.
+    /// Identifies a dispatch (requests that are sent together) by the first of its requests.
     struct DispatchID: Hashable, Sendable {
         let first: RequestID
     }
@@ -37,7 +37,7 @@ struct MergeQueue: Sendable {
     private let settlingTime: Duration
 
     private var waiting: [Waiting] = []
-    /// The number of requests of each dispatch in flight.
+    /// The number of requests of each dispatch in flight. A dispatch consists of requests that were sent together.
     private var inFlight: [DispatchID: Int] = [:]
     /// The end of the current settling time, in which callers may make further requests, and the number of requests
     /// that are expected until then.
@@ -72,7 +72,8 @@ struct MergeQueue: Sendable {
         return true
     }
 
-    /// Records the end of a dispatch, whatever its outcome. Does nothing if the dispatch is not in flight.
+    /// Records the end of a dispatch (requests that were sent together), whatever its outcome. Does nothing if the
+    /// dispatch is not in flight.
     mutating func complete(_ dispatch: DispatchID, at now: Duration) -> [Action] {
         guard let count = inFlight.removeValue(forKey: dispatch) else { return [] }
         // The request that has ended was sent by itself, and no other request waited. So no further requests are

@@ -29,7 +29,7 @@ private struct EnvelopeResult {
     /// Whether the server has no route for merged requests.
     var routeIsMissing = false
 
-    /// Sends the envelope, and closes its record.
+    /// Sends the merged request, the envelope, and closes its record.
     init(of items: [MergeItem], in flight: Flight) async {
         let envelope = MergeEnvelope(of: items, commonHeaders: flight.configuration.settings.commonHeaders)
         do throws(NetworkError) {
@@ -90,11 +90,11 @@ private struct EnvelopeResult {
 }
 
 extension Response {
-    /// Converts this response, which refuses an envelope, into the response to each of its requests. No cache may store
-    /// the converted responses.
+    /// Converts this response, which refuses a merged request, into the response to each of the requests in it. No
+    /// cache may store the converted responses.
     ///
-    /// - Throws: The refusal, if it concerns the request after a redirect instead of the envelope. The refusal then
-    ///   says nothing about the merged requests, which may have had their effect.
+    /// - Throws: The refusal, if it concerns the request after a redirect instead of the merged request. The refusal
+    ///   then says nothing about the requests that were merged, which may have had their effect.
     fileprivate func shared(
         refusing envelope: Request, by refusal: NetworkError
     ) throws(NetworkError) -> Response {
@@ -110,8 +110,8 @@ extension Response {
 
 extension HTTPResponse.Status {
     /// `true` if the status means that the server has no route for merged requests; `false` if the server refuses only
-    /// this envelope. In both cases the requests may be sent separately. `nil` if the server may have executed the
-    /// requests.
+    /// this merged request. In both cases the requests in it may be sent separately. `nil` if the server may have
+    /// executed the requests.
     fileprivate var refusesEnvelope: Bool? {
         switch code {
         case 404, 405, 501: true

@@ -12,7 +12,7 @@ extension Merger {
         var task: Task<Void, Never>?
         var envelopeFlight: Flight?
 
-        /// The HTTP version of the envelope; `nil` while it is unknown.
+        /// The HTTP version of the merged request; `nil` while it is unknown.
         var httpVersion: String? { envelopeFlight?.recorder.httpVersion(ofAttempt: 0) }
     }
 

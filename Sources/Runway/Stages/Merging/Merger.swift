@@ -70,7 +70,7 @@ final class Merger: Sendable {
         item.settle(.failed(error))
     }
 
-    /// Records the end of a dispatch, and its HTTP version if that is known.
+    /// Records the end of a dispatch (requests that were sent together), and its HTTP version if that is known.
     func complete(_ dispatch: MergeQueue.DispatchID?, of key: MergeLane, over httpVersion: String?, taken: Bool = true)
     {
         change { state, operations in
@@ -98,7 +98,8 @@ final class Merger: Sendable {
         }
     }
 
-    /// Returns the requests of a dispatch whose calls still wait. If only one is left, it is sent separately.
+    /// Returns the requests of a dispatch (requests that are sent together) whose calls still wait. If only one is
+    /// left, it is sent separately.
     func takeItems(_ dispatch: MergeQueue.DispatchID, of key: MergeLane) -> [MergeItem] {
         var items: [MergeItem] = []
         change { state, operations in

@@ -15,8 +15,8 @@ public enum CacheScope: Sendable, Hashable {
         covers(service: key.service, endpoint: key.endpoint, account: key.account)
     }
 
-    /// Returns whether the scope includes the entry under a key. An entry without an endpoint belongs to its service,
-    /// so the scope of any endpoint of that service includes it.
+    /// Returns whether the scope includes the stored response under a key. A response without an endpoint belongs to
+    /// its service, so the scope of any endpoint of that service includes it.
     public func covers(_ key: CacheTierKey) -> Bool {
         covers(service: key.service, endpoint: key.endpoint, account: key.account)
     }

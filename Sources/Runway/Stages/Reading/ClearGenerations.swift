@@ -29,7 +29,7 @@ struct ClearGenerations {
     private var keys = EntryGenerations<CacheKey>(maximumCount: Self.maximumCount)
     private var targets = EntryGenerations<HTTPCacheURI>(maximumCount: Self.maximumCount)
 
-    /// Refuses the responses in a scope if their calls started earlier.
+    /// Prevents the storing of responses in a scope if their calls started earlier.
     mutating func clear(_ scope: CacheScope, at sequenceNumber: UInt64) {
         if scope == .everything || scopes.count >= Self.maximumCount && scopes[scope] == nil {
             // This clear covers everything, so the older clears need not be remembered any more.
@@ -40,22 +40,23 @@ struct ClearGenerations {
         }
     }
 
-    /// Refuses the responses under a key if their calls started earlier.
+    /// Prevents the storing of responses under a key if their calls started earlier.
     mutating func clear(_ key: CacheKey, at sequenceNumber: UInt64) {
         keys.merge(Generation(firstStart: sequenceNumber), for: key)
     }
 
-    /// Refuses the responses of a target if their calls started earlier.
+    /// Prevents the storing of responses of a target if their calls started earlier.
     mutating func clear(_ target: HTTPCacheURI, at sequenceNumber: UInt64) {
         targets.merge(Generation(firstStart: sequenceNumber), for: target)
     }
 
-    /// Refuses the responses of a target if their requests were sent at or before a sequence number.
+    /// Prevents the storing of responses of a target if their requests were sent at or before a sequence number.
     mutating func change(_ target: HTTPCacheURI, at sequenceNumber: UInt64) {
         targets.merge(Generation(firstRequest: sequenceNumber + 1), for: target)
     }
 
-    /// Refuses the responses under a key that are older than a stored one, even after the stored one was evicted.
+    /// Prevents the storing of responses under a key that are older than a stored one, even after the stored one was
+    /// evicted.
     mutating func replace(_ key: CacheKey, by sequenceNumber: UInt64) {
         keys.merge(Generation(firstRequest: sequenceNumber), for: key)
     }

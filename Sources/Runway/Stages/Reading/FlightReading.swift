@@ -10,7 +10,7 @@ struct FlightReading: ~Copyable, Sendable {
     fileprivate let awaited = Atomic<UInt64>(0)
     /// Whether the call invalidates responses if it takes effect.
     fileprivate let isChange = Atomic(false)
-    /// Whether the request of a change is in flight.
+    /// Whether the request of a call that changes data is in flight.
     fileprivate let changing = Atomic(false)
     /// Guards the responses that the call received from the cache and the responses that it will store there.
     fileprivate let state = Mutex(State())
@@ -84,7 +84,7 @@ extension FlightReading {
 
     /// Whether the call invalidates responses if it takes effect.
     var invalidates: Bool { isChange.load(ordering: .acquiring) }
-    /// Whether the request of a change is in flight.
+    /// Whether the request of a call that changes data is in flight.
     var isChanging: Bool { changing.load(ordering: .acquiring) }
     func beginChange() { changing.store(true, ordering: .releasing) }
     func endChange() { changing.store(false, ordering: .releasing) }
@@ -207,7 +207,7 @@ extension Flight {
     }
 }
 
-// The reads that the call shares.
+// The read requests that the call shares with other calls.
 extension Flight {
     /// The flights of the calls that wait for the shared read of this call; `nil` if this call leads no read.
     var waitingFlights: [Flight]? {

@@ -113,7 +113,7 @@ extension ResponseCache {
     enum Snapshot {
         /// The call must not use a stored response.
         case none
-        /// The entry under a key; `nil` if there was none.
+        /// The stored response under a key; `nil` if there was none.
         case entry(CacheKey, TimeToLiveResponse?, changes: UInt64)
         /// The version of a target; 0 if nothing was stored.
         case target(HTTPCacheURI, version: UInt64, changes: UInt64)

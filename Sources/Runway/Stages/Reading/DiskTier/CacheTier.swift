@@ -25,7 +25,7 @@
 /// }
 /// ```
 public protocol CacheTier: Sendable {
-    /// Returns the entry under a key, or `nil` if the tier has none.
+    /// Returns the response that is stored under a key, or `nil` if the tier has none.
     func find(_ key: CacheTierKey) async throws -> CacheTierEntry?
     /// Returns `false` if the tier knows, without waiting for a disk or another thread, that it has no entry under a
     /// key. The tier is then not searched. The default is `true`.

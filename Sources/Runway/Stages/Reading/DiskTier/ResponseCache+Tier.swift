@@ -6,7 +6,7 @@ extension ResponseCache {
         case pending(WriteBehindQueue.Value)
         case found(CacheTierEntry)
         case nothing
-        /// The tier failed with this description of the error.
+        /// The disk tier failed with this description of the error.
         case failed(String)
         /// The tier did not respond in time.
         case timedOut

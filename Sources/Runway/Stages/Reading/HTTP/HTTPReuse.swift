@@ -5,7 +5,7 @@ package enum StaleReason: String, Sendable, Hashable {
     case requestAllows = "the request accepts it"
     /// The response allows its stale use while a fresh response is fetched (`stale-while-revalidate`).
     case whileRevalidating = "while a fresh one is fetched"
-    /// The response allows its stale use (`stale-while-revalidate`), and the request forbids sending
+    /// The response allows its stale use (`stale-while-revalidate`), and the request forbids contacting the origin
     /// (`only-if-cached`).
     case responseAllows = "the response allows it"
     /// No fresh response is available, and the request or the response then allows a stale response (`stale-if-error`).

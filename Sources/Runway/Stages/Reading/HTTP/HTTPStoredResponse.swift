@@ -13,7 +13,7 @@ struct HTTPStoredResponse: Sendable {
             self = .whole(rawData)
         }
 
-        /// Creates the content from a part. If nothing is missing, the content is a whole body.
+        /// Creates the content from a part of a body. If nothing is missing, the content is a whole body.
         init(_ part: PartialContent, response: HTTPResponse) {
             if let bytes = part.whole {
                 self.init(RawData(bytes, response: response))

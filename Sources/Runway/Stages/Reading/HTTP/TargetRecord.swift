@@ -21,7 +21,7 @@ enum TargetRecord {
     /// Returns whether a record can contain a response.
     static func canHold(_ response: HTTPStoredResponse) -> Bool {
         // The fields that `no-cache` names were removed from the response. Without these fields, a later launch can't
-        // decide how to use it.
+        // decide how to use the response.
         guard case .whole = response.content, response.directives.noCacheFields.isEmpty else { return false }
         return !response.vary.matchesNothing
     }
@@ -53,7 +53,8 @@ enum TargetRecord {
         return CacheTierEntry(metadata: writer.bytes, body: body, kind: responses.last?.kind ?? .standard)
     }
 
-    /// Reads an entry. Returns `nil` if the entry is malformed or was written by another version of this package.
+    /// Reads an entry of the disk tier. Returns `nil` if the entry is malformed or was written by another version of
+    /// this package.
     static func responses(of entry: CacheTierEntry, _ reading: Reading) -> [HTTPStoredResponse]? {
         var reader = TierRecordReader(entry.metadata)
         guard reader.number() == version, let launch = reader.number(),

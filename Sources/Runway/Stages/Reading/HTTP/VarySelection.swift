@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The request fields that select a response, as named by its `Vary` (RFC 9111 §4.1).
 struct VarySelection: Sendable {
-    /// A selecting field with its normalised value in the request.
+    /// A field that selects the response, with its normalised value in the request.
     fileprivate struct Nominated: Sendable {
         enum Value: Sendable {
             case none

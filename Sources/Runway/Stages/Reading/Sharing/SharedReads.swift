@@ -34,7 +34,7 @@ struct SharedReads {
 
     struct Lookup: Sendable {
         var snapshot = ResponseCache.Snapshot.none
-        /// The decision that the record gets when the request is sent or shared.
+        /// The decision that is added to the call's record when the request is sent or shared.
         var decision: (any StageDecision)?
         /// The use of the cache that the report counts when the request is sent or shared; `nil` if the call was
         /// already counted.
@@ -111,8 +111,8 @@ struct SharedReads {
                             value: ReadOutcome(response: response, leaders: store(response)),
                             isRetained: key.isRetained && response.source == .network && response.verdict == .fine)
                     } catch {
-                        // The followers have no request of their own. The leader's request is therefore added to the
-                        // error here.
+                        // Calls that joined another call have no request of their own. The request of the call that
+                        // they joined is therefore added to the error here.
                         throw flight.locate(error)
                     }
                 }

@@ -10,7 +10,8 @@ struct CallRecord {
     let body: [UInt8]
     let date: Date
 
-    /// Reads an entry. Returns `nil` if the entry is malformed or was written by another version of this package.
+    /// Reads an entry of the disk tier. Returns `nil` if the entry is malformed or was written by another version of
+    /// this package.
     init?(_ entry: CacheTierEntry) {
         var reader = TierRecordReader(entry.metadata)
         guard reader.number() == Self.version, let date = reader.number(), let head = reader.head(), reader.isAtEnd

@@ -77,13 +77,13 @@ struct TimeToLiveReading {
         }
     }
 
-    /// Returns the entry in memory. If the call has already looked it up, that result is used.
+    /// Returns the response stored in memory. If the call has already looked it up, that result is used.
     private func lookUp(_ key: CacheKey, in flight: Flight) -> (response: TimeToLiveResponse?, changes: UInt64) {
         if case .call(key, let response, let changes) = flight.takeLookup() { return (response, changes) }
         return cache.lookUp(key)
     }
 
-    /// Responds from the cache, or fetches. Returns `nil` if the entry has changed since it was looked up.
+    /// Responds from the cache, or fetches. Returns `nil` if the stored response has changed since it was looked up.
     private func look(
         for key: CacheKey, _ request: Request, _ reads: SharedReads
     ) async throws(NetworkError) -> Response? {
@@ -152,7 +152,7 @@ extension TimeToLiveReading {
     /// Sends the request with the validators of the stale response. If the request fails and the policy allows it,
     /// returns the stale response.
     ///
-    /// - Returns: `nil` if the entry has changed since it was looked up.
+    /// - Returns: `nil` if the stored response has changed since it was looked up.
     func fetch(_ fetch: Fetch, _ reads: SharedReads) async throws(NetworkError) -> Response? {
         let flight = reads.flight
         // This number is for a response that no transport fetched, such as an item of a merged response.
