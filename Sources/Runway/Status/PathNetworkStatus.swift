@@ -60,9 +60,9 @@
     }
 
     extension NetworkStatus {
-        /// The link that is assumed if the path is unsatisfied. On watchOS the path of most apps is never satisfied,
-        /// although their sessions reach their hosts (Apple's technical note TN3135). The exceptions are apps that
-        /// stream audio or make calls.
+        /// The kind of connection that is assumed if the network path is unsatisfied. On watchOS the path of most apps
+        /// is never satisfied, although their sessions reach their hosts (Apple's technical note TN3135). The
+        /// exceptions are apps that stream audio or make calls.
         private static var linkWithoutPath: Link {
             #if os(watchOS)
                 .unknown

@@ -10,7 +10,7 @@ package struct HostPins: Sendable, Equatable {
 
     /// The host as ``HostPattern/normal(_:)`` returns it.
     package let host: String
-    /// The pins that are enforced. A chain must contain a key of each set.
+    /// The pins that are enforced. A certificate chain must contain a key of each set.
     package let enforced: [Set<PublicKeyPin>]
     private let reportOnly: [Set<PublicKeyPin>]
 

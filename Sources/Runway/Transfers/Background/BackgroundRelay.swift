@@ -61,7 +61,8 @@
         /// Passes to the app the ends of transfers that it has not received yet.
         func deliver() {
             let transfers = state.withLock { state in
-                // The ledger is read under the lock, so that an end that the app has just received is no longer in it.
+                // The ledger is read under the lock, so that a transfer whose end the app has just received is no
+                // longer in it.
                 let ledger = ledger.current
                 return ledger.endings.compactMap { id, ending -> BackgroundTransfer? in
                     guard let kind = ledger.entries[id]?.kind, state.delivered.insert(id).inserted else { return nil }
@@ -79,7 +80,7 @@
                 if case .upload? = ledger.current.entries[transfer.id]?.kind {
                     try? FileManager.default.removeItem(atPath: bodyFile(of: transfer.id))
                 }
-                // If the ledger can't be written, the end is delivered again at the next launch.
+                // If the ledger can't be written, the end of the transfer is delivered again at the next launch.
                 try? ledger.change { $0.remove(transfer.id) }
                 let handlers = state.withLock { state in
                     state.delivered.remove(transfer.id)
@@ -187,7 +188,7 @@
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             guard let id = task.taskDescription else { return }
             let ending = ending(of: task, id, error)
-            // If the ledger can't be written, the app still receives the end in this process.
+            // If the ledger can't be written, the app still receives the end of the transfer in this process.
             _ = try? ledger.change { $0.end(id, ending) }
             deliver()
         }

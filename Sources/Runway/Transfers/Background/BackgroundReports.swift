@@ -5,8 +5,8 @@
 /// the report may come before the handler. Without a handler, for example after a launch by the user, a report must not
 /// count for a later handler, whose ends are not delivered yet.
 struct BackgroundReports<Handler> {
-    /// The time for which a report counts for a handler that comes later. It is 30 s, the time that the system allows
-    /// an app that it wakes.
+    /// The time for which a report of delivered ends counts for a completion handler that the system passes later. It
+    /// is 30 s, the time that the system allows an app that it wakes.
     static var reportLifetime: Duration { .seconds(30) }
 
     private var handlers: [Handler] = []
@@ -15,7 +15,7 @@ struct BackgroundReports<Handler> {
     private var reported: Duration?
     private var deliveryCount = 0
 
-    /// Records that the system passed a handler.
+    /// Records that the system passed a completion handler.
     ///
     /// - Returns: The handlers to call now.
     mutating func add(_ handler: Handler, at now: Duration) -> [Handler] {

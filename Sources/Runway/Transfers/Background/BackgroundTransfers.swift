@@ -101,7 +101,8 @@
             session.getAllTasks { [relay, ledger, handOvers] tasks in
                 handOvers.betweenStarts { Self.settle(tasks, of: known) }
                 let running = Set(tasks.compactMap(\.taskDescription))
-                // If the ledger can't be written now, the next launch compares again.
+                // If the ledger can't be written now, its transfers are compared with the system's tasks again at the
+                // next launch.
                 try? ledger.change { $0.compare(running: running, among: known) }
                 relay.deliver()
             }

@@ -27,7 +27,7 @@ struct Download: Sendable {
                 throw error
             }
             // A download requests no content coding, because the coded bytes would be stored under the file's name. A
-            // coded part is not an error here, because the plan then requests the whole file.
+            // coded part is not an error here, because the download then requests the whole file.
             if response.head.status != .partialContent { try response.checkCoding(ofResponseTo: request.head.method) }
             flight.recorder.setSource(response.source)
             let head = response.head

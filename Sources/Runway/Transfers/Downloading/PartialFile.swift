@@ -61,7 +61,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Returns the reliable part of an earlier download from this source, or `nil` if there is none.
+    /// Returns the reliable part of an earlier download with the same request and account, or `nil` if there is none.
     func remains(of source: String) async throws(FileError) -> (representation: Representation, byteCount: Int)? {
         let (file, metadataPath) = (file, metadataPath)
         return try await queue.run { () throws(FileError) in

@@ -25,7 +25,7 @@ struct ResumableUpload: Sendable {
         else { return nil }
         var request = request
         request.isRetriedBySender = true
-        // All attempts of the call must have the same key.
+        // All attempts of the call must have the same `Idempotency-Key`.
         request.addIdempotencyKey(for: flight.endpoint)
         self.request = request
         self.flight = flight

@@ -40,7 +40,7 @@ struct UploadPlan: Sendable {
     }
 
     enum Step: Sendable, Equatable {
-        /// The request of the endpoint, with all bytes or the first ones.
+        /// The request of the endpoint, with all bytes of the file or only the first ones.
         case create(upTo: Int)
         /// `HEAD`, which asks for the offset.
         case retrieve
