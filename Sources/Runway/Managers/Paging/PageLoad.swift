@@ -47,8 +47,7 @@ enum PageDirection: Sendable {
 
 /// The reason why the pages of a list could not be combined.
 package enum PagingFailure: Error, Hashable, CustomStringConvertible {
-    /// The requested pages had no row in common with the rows in memory, and the load made the maximum number of
-    /// requests. The app must reload the list.
+    /// The pages that one load may request had no row in common with the rows in memory. The app must reload the list.
     case doesNotConnect(requests: Int)
     /// Several pages in a row contained no new row.
     case nothingNew(requests: Int)
