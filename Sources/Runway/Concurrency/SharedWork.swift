@@ -92,8 +92,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         state = Mutex(State(table: SharedWorkTable(rules)))
     }
 
-    /// Makes a call the leader or a follower of the work for a key, or returns the retained outcome. Returns
-    /// immediately.
+    /// Makes a call the leader of the work for a key, which starts it, or a follower, which waits for it. Returns the
+    /// outcome instead if one is retained. Returns immediately.
     ///
     /// - Parameters:
     ///   - isJoinable: Whether other calls may share the work with this call.

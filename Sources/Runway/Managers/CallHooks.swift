@@ -11,7 +11,7 @@ struct CallHooks: Sendable {
 
     private var interceptors: [any Interceptor] { registry.all(of: flight.endpoint) }
 
-    /// Prepares an endpoint and performs its call, with the hooks before and after both steps.
+    /// Prepares an endpoint and performs its call. Calls the hooks before and after both steps.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint as the caller passed it.

@@ -16,7 +16,7 @@ struct MergeResponse {
         maximumByteCount: JSONLimits.largestByteCount, maximumDepth: 32,
         maximumValueCount: EnvelopeItem.maximumValueCount)
 
-    /// Parses a response.
+    /// Parses the response to merged requests.
     ///
     /// - Parameters:
     ///   - bytes: The body of the response.

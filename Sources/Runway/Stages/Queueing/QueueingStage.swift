@@ -275,7 +275,7 @@ extension Flight {
 }
 
 extension Response {
-    /// Whether the response leaves open if the server executed the change. There are three cases:
+    /// Whether the response leaves it unknown if the server executed the change. There are three cases:
     ///
     /// - The server failed, or sent a response that can't be read.
     /// - An earlier attempt of the call may have taken effect.

@@ -122,7 +122,8 @@ extension ResponseCache {
     /// Returns whether a new lookup would have the same result.
     func isCurrent(_ snapshot: Snapshot) -> Bool { state.withLock { $0.isCurrent(snapshot) } }
 
-    /// Makes a call the leader or a follower of a read, unless the result of its lookup has changed.
+    /// Makes a call the leader of a shared read, which sends the request, or a follower, which waits for it. Does
+    /// neither if the result of the call's lookup has changed.
     ///
     /// A leader stores its response before its read ends. This function checks both under one lock, so a caller always
     /// finds either the request in flight or the cached entry.
