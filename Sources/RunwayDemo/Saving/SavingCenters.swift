@@ -31,7 +31,7 @@
 
         /// Returns the homes in a district's list, as the last response contained them.
         func list(of district: String) async throws -> [ViewData] {
-            await landing.flush()
+            await landing.committed()
             return try await store.read { file in
                 try SecondHandReformer().reform(
                     file.fetch(
