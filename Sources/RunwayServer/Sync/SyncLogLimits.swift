@@ -5,8 +5,8 @@ import RunwaySyncCore
 public struct SyncLogLimits: Sendable, Hashable {
     /// The age at which entries are removed. The default is 30 days.
     public var maximumAge: Duration
-    /// The size of the log in bytes beyond which the oldest entries are removed. The default is 256 MiB. The newest
-    /// entry is never removed for its size.
+    /// The size of the log in bytes, without its oldest entry, beyond which the oldest entries are removed. The default
+    /// is 256 MiB. The newest entry is never removed for its size.
     public var maximumByteCount: Int64
 
     /// Creates limits.
@@ -15,7 +15,7 @@ public struct SyncLogLimits: Sendable, Hashable {
     ///   - maximumAge: The age at which entries are removed.
     ///   - maximumByteCount: The size of the log in bytes.
     public init(maximumAge: Duration = .seconds(30 * 86_400), maximumByteCount: Int64 = 256 << 20) {
-        (self.maximumAge, self.maximumByteCount) = (maximumAge, maximumByteCount)
+        (self.maximumAge, self.maximumByteCount) = (maximumAge, max(maximumByteCount, 0))
     }
 
     /// The number of entries after which a server removes old ones.
@@ -40,7 +40,7 @@ extension SyncTables {
         while low < high {
             let middle = high - (high - low) / 2
             guard let mark = try mark(of: middle) else { throw SpaceDamage() }
-            let isOld = mark.milliseconds < time || newest.byteCount - mark.byteCount >= limits.maximumByteCount
+            let isOld = mark.milliseconds < time || newest.byteCount - mark.byteCount > limits.maximumByteCount
             if isOld { low = middle } else { high = middle - 1 }
         }
         return try moveHorizon(&history, to: low)

@@ -61,7 +61,7 @@ public final class SyncService: Sendable {
     static let eventType = "sync"
 
     /// Handles a request of a subject's device.
-    func respond(
+    package func respond(
         to request: SyncRequest, in space: Identifier, as subject: String, byteCount: Int
     ) async throws -> SyncResponse {
         let response = try await exchange(request, in: space, as: subject, byteCount)
