@@ -147,3 +147,51 @@ for wrong in 'values[Lists.title] = "a"' 'values[Tasks.title] = 1' 'values[Tasks
     fi
 done
 echo "packages: columns of other tables, comparisons of secrets and secrets in open stores do not compile"
+
+# Two modules, each of which imports the contract of the other and nothing else of it, compile alone, in either order.
+mkdir "$outside/contracts" "$outside/modules"
+# Arguments: the name of a contract or module, the folder for it, flags; the source is read from the standard input.
+alone() {
+    cat >"$outside/$1.swift"
+    swiftc -swift-version 6 -I "$built/Modules" "${maps[@]}" -I "$outside/contracts" "${@:3}" -module-name "$1" -parse-as-library \
+        -emit-module -emit-module-path "$outside/$2/$1.swiftmodule" "$outside/$1.swift" >"$outside/log" 2>&1
+}
+contract() {
+    alone "$1Contract" contracts <<SOURCE
+public import RunwayMediator
+public enum $1Page: Page {
+    public static let module = "$2"
+    case list, item(id: Int), pick(Reply<Int>)
+}
+public protocol $1: Sendable { func count() -> Int }
+SOURCE
+}
+# Arguments: the module, the other one, the cases that it has screens for, the type of a page's parameter.
+implementation() {
+    alone "$1Module" modules <<SOURCE
+public import $1Contract
+import $2Contract
+public import RunwayMediator
+struct Live$1: $1 { func count() -> Int { 7 } }
+public struct $1Module: Module {
+    public init() {}
+    public func screen(for page: $1Page, in mediator: Mediator) -> Screen {
+        switch page { case $3: Screen({ mediator.open($2Page.item(id: $4)) }) }
+    }
+    public var services: [Service] { [Service((any $1).self) { Live$1() }] }
+    public var uses: [Any.Type] { [$2Page.self, (any $2).self] }
+}
+SOURCE
+}
+contract Orders orders && contract Account account &&
+    implementation Orders Account '.list, .item, .pick' 7 && implementation Account Orders '.list, .item, .pick' 7 ||
+    { cat "$outside/log" >&2; exit 1; }
+if implementation Orders Account '.list, .item' 7; then
+    echo "packages: a module compiles without a screen for a page" >&2
+    exit 1
+fi
+if implementation Orders Account '.list, .item, .pick' '"7"'; then
+    echo "packages: a page compiles with a parameter of another type" >&2
+    exit 1
+fi
+echo "packages: modules compile without each other; a page without a screen, or with a wrong parameter, does not"

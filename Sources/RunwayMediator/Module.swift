@@ -22,7 +22,9 @@
 
     /// Makes the screen of a page.
     ///
-    /// - Parameter mediator: Opens pages of other modules. The screen may store it.
+    /// - Parameters:
+    ///   - page: The page, with its parameters.
+    ///   - mediator: Opens pages of other modules. The screen may store it.
     func screen(for page: Pages, in mediator: Mediator) -> Screen
 
     /// Returns the conditions under which a page may be shown, which are checked in this order; by default none.

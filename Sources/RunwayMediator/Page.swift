@@ -38,7 +38,7 @@ extension Page {
 }
 
 /// Who may open a page; also, who asks to open an address.
-public enum Reach: Int, Sendable {
+public enum Reach: Sendable {
     /// Only code of the app.
     case app
     /// Code of the app, and web pages that the app shows.
@@ -47,7 +47,13 @@ public enum Reach: Int, Sendable {
     case links
 
     /// Whether a page with this reach may be opened by `caller`.
-    func admits(_ caller: Reach) -> Bool { rawValue >= caller.rawValue }
+    func admits(_ caller: Reach) -> Bool {
+        switch self {
+        case .app: caller == .app
+        case .pages: caller != .links
+        case .links: true
+        }
+    }
 }
 
 // A module that has services only has no pages.

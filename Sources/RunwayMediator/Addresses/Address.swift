@@ -29,6 +29,9 @@ struct Address: Sendable {
         guard text.utf8.count <= Limit.bytes else { throw Self.malformed("has more than \(Limit.bytes) bytes") }
         let bytes = Array(text.utf8)
         guard bytes.allSatisfy(Percent.isAllowed) else { throw Self.malformed("has a character that must be encoded") }
+        guard Percent.decode(bytes[...]) != nil else {
+            throw Self.malformed("has an escape that is incomplete, NUL or not UTF-8")
+        }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else {
             throw Self.malformed("has no scheme")
         }
@@ -60,8 +63,7 @@ struct Address: Sendable {
         guard pieces.count <= Limit.segments else { throw MediatorError(refusal, "the path is too deep") }
         var path = isOfSite ? [] : [host]
         for piece in pieces.dropFirst() {
-            let segment = try Self.decode(piece)
-            guard Self.isSegment(segment) else {
+            guard let segment = Percent.decode(piece), Self.isSegment(segment) else {
                 throw MediatorError(refusal, "the path has an empty segment, a dot segment or an encoded slash")
             }
             path.append(segment)
@@ -71,7 +73,7 @@ struct Address: Sendable {
 
     /// Decodes the query, without the parameters that are `ignored`.
     ///
-    /// - Throws: ``MediatorError/Kind/malformed``, ``MediatorError/Kind/invalid``.
+    /// - Throws: ``MediatorError/Kind/invalid``.
     func parameters(ignoring ignored: Set<String>) throws(MediatorError) -> [Parameter] {
         guard let query else { return [] }
         let pieces = query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
@@ -82,9 +84,9 @@ struct Address: Sendable {
         parameters.reserveCapacity(pieces.count)
         for piece in pieces {
             let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
-            let name = try Self.decode(piece[..<equals])
-            let value = try Self.decode(piece[equals...].dropFirst())
-            guard equals < piece.endIndex else {
+            guard equals < piece.endIndex, let name = Percent.decode(piece[..<equals]),
+                let value = Percent.decode(piece[(equals + 1)...])
+            else {
                 throw MediatorError(.invalid, "the query has a parameter without a value")
             }
             if ignored.contains(name) { continue }
@@ -124,13 +126,6 @@ struct Address: Sendable {
     /// Whether a text can be a segment of a path that servers and browsers leave as it is.
     static func isSegment(_ text: String) -> Bool {
         text != "" && text != "." && text != ".." && !text.utf8.contains(UInt8(ascii: "/"))
-    }
-
-    private static func decode(_ piece: ArraySlice<UInt8>) throws(MediatorError) -> String {
-        guard let text = Percent.decode(piece) else {
-            throw malformed("has an escape that is incomplete, NUL or not UTF-8")
-        }
-        return text
     }
 
     private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {

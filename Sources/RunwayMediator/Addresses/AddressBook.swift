@@ -42,7 +42,7 @@ struct AddressBook: Sendable {
             if page.reach.admits(caller) { return .page(page) }
             throw MediatorError(.outOfReach, "links or web pages may not open this page of \(type(of: page).module)")
         } catch {
-            if address.isOfSite, error.kind != .malformed { return .site(text, error) }
+            if address.isOfSite { return .site(text, error) }
             guard error.kind == .notFound, let host = origins.host else { return .nothing(error) }
             return .site("https://\(host)/\(text.dropFirst(origins.scheme.count + 3))", error)
         }

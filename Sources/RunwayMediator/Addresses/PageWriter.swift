@@ -10,7 +10,7 @@ struct WrittenPage: Sendable {
     init<P: Page>(_ page: P) throws(MediatorError) {
         module = P.module
         let writer = PageWriter()
-        do { try page.encode(to: writer) } catch { writer.refuse("a parameter can't be written: \(error)") }
+        do { try page.encode(to: writer) } catch { writer.refuse("a parameter can't be written") }
         if let failure = writer.failure { throw MediatorError(.invalid, "\(P.module)/\(writer.page): \(failure)") }
         self.page = writer.page
         parameters = writer.parameters
@@ -96,8 +96,11 @@ private struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { ListWriter(writer: writer) }
-    func superEncoder() -> any Encoder { ValueWriter(writer: writer, name: "super") }
-    func superEncoder(forKey key: Key) -> any Encoder { ValueWriter(writer: writer, name: key.stringValue) }
+    func superEncoder() -> any Encoder {
+        writer.refuse("a parameter has a superclass")
+        return ValueWriter(writer: writer, name: "super")
+    }
+    func superEncoder(forKey key: Key) -> any Encoder { superEncoder() }
 }
 
 /// Writes one value: that of a parameter, or the name of the page if the page is an enum of strings.

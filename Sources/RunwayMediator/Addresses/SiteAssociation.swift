@@ -5,28 +5,23 @@
 /// let document = try JSONEncoder().encode(mediator.siteAssociation(of: ["ABCDE12345.com.example.shop"]))
 /// ```
 ///
-/// The keys are those of Apple's documentation, "Supporting associated domains".
-public struct SiteAssociation: Codable, Hashable, Sendable {
-    /// The app links of the site.
-    public struct AppLinks: Codable, Hashable, Sendable {
-        /// One entry for each group of apps.
-        public var details: [Details]
+/// The keys are those of Apple's documentation, "Supporting associated domains". The document has the paths of all
+/// pages, since the reach of a page depends on its parameters: an address that links may not open is shown by the site.
+public struct SiteAssociation: Encodable, Hashable, Sendable {
+    struct AppLinks: Encodable, Hashable {
+        var details: [Details]
     }
 
-    /// The paths that a group of apps opens.
-    public struct Details: Codable, Hashable, Sendable {
-        /// The apps, each as its team identifier, a dot and its bundle identifier.
-        public var appIDs: [String]
-        /// The paths. The system uses the first one that fits.
-        public var components: [Component]
+    /// The paths that a group of apps opens. The system uses the first one that fits.
+    struct Details: Encodable, Hashable {
+        var appIDs: [String]
+        var components: [Component]
     }
 
-    /// A pattern of paths.
-    public struct Component: Codable, Hashable, Sendable {
-        /// The pattern: `*` fits any text, `?` any character.
-        public var path: String
-        /// The page that has the path.
-        public var comment: String
+    /// A pattern of paths, in which `*` fits any text.
+    struct Component: Encodable, Hashable {
+        var path: String
+        var comment: String
 
         enum CodingKeys: String, CodingKey {
             case path = "/"
@@ -34,15 +29,11 @@ public struct SiteAssociation: Codable, Hashable, Sendable {
         }
     }
 
-    /// The app links of the site.
-    public var applinks: AppLinks
+    var applinks: AppLinks
 }
 
 extension Mediator {
     /// Returns the document that associates the web site with apps: every path of every module.
-    ///
-    /// The reach of a page is a property of its value, so that the document has the paths of all pages. An address that
-    /// links may not open is shown by the site.
     ///
     /// - Parameter appIDs: The apps, each as its team identifier, a dot and its bundle identifier.
     public nonisolated func siteAssociation(of appIDs: [String]) -> SiteAssociation {

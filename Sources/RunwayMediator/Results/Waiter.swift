@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// Waits for the first of: a result, a closed page, a cancellation. Later ones have no effect.
 final class Waiter<Value: Sendable>: Sendable {

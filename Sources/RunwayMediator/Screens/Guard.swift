@@ -19,7 +19,9 @@
     ///
     /// While `isOpen` is false, the web page at the same path is shown instead of the page.
     ///
-    /// - Parameter isOpen: Is called at each opening. It must return at once.
+    /// - Parameters:
+    ///   - name: Identifies the condition.
+    ///   - isOpen: Is called at each opening. It must return at once.
     public init(_ name: String, isOpen: @escaping @MainActor () -> Bool) {
         self.name = name
         self.isOpen = isOpen
@@ -33,6 +35,7 @@
     /// guard: a newer one replaces it.
     ///
     /// - Parameters:
+    ///   - name: Identifies the condition.
     ///   - page: A case with one parameter, a `Reply<Void>`.
     ///   - isOpen: Is called at each opening. It must return at once.
     public init<Redirect: Page>(

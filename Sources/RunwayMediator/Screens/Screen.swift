@@ -6,7 +6,9 @@
 
     /// Wraps a controller or a view.
     ///
-    /// - Parameter content: A value that the ``Shell`` of the app can show.
+    /// - Parameters:
+    ///   - content: A value that the ``Shell`` of the app can show.
+    ///   - presentation: How the screen is shown by default.
     public init<Content>(_ content: Content, as presentation: Presentation = .push) {
         self.content = content
         self.presentation = presentation

@@ -7,6 +7,8 @@
     /// When the user closes the screen, the shell calls ``Mediator/didClose(_:)``.
     ///
     /// - Parameters:
+    ///   - screen: The controller or view that the module made.
+    ///   - id: Identifies the screen.
     ///   - page: The page, for logs. A shell that stores it also stores its ``Reply``, and must report every closed
     ///     screen.
     ///   - presentation: The way to show the screen, which takes precedence over the default of the screen.

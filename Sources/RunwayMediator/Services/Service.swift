@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// An object of a module that other modules call, by a protocol that both import.
 ///
