@@ -108,14 +108,15 @@ extension DatabaseQueue {
     /// - Throws: `SQLITE_BUSY` if another process reads for longer than the timeout, or another `DatabaseError`.
     package func moveLog() throws { try writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
 
-    /// Moves all commits like ``moveLog()``, but does not wait for other processes that read the file.
+    /// Moves all commits like ``moveLog()``, but waits only briefly for other processes that read the file.
     ///
-    /// - Throws: `SQLITE_BUSY` if another process reads: then only the commits that precede its read position were
+    /// - Parameter milliseconds: The longest wait. Reads that begin meanwhile do not prolong it.
+    /// - Throws: `SQLITE_BUSY` if another process reads for longer: then only the commits that precede its read position were
     ///   moved. Another `DatabaseError` for any other failure.
-    package func moveLogWithoutWaiting() throws {
+    package func moveLog(waitingAtMost milliseconds: Int) throws {
         try writeWithoutTransaction { database in
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
-            try database.execute(sql: "PRAGMA busy_timeout = 0")
+            try database.execute(sql: "PRAGMA busy_timeout = \(milliseconds)")
             defer { try? database.execute(sql: "PRAGMA busy_timeout = \(timeout)") }
             _ = try database.checkpoint(.truncate)
         }

@@ -162,7 +162,7 @@ final class ServerDatabase: Sendable {
     /// not wait for processes that read the file: while a process reads, later transactions retry, at most every 5 s.
     func overwriteRemovedBytes() {
         overwriteTime.withLock { time in
-            let isMoved = (try? queue.moveLogWithoutWaiting()) != nil
+            let isMoved = (try? queue.moveLog(waitingAtMost: 0)) != nil
             time = isMoved ? nil : ContinuousClock.now + overwriteInterval
         }
     }

@@ -159,8 +159,8 @@ public final class RecordStore: Sendable {
         }
     }
 
-    /// The size of the write-ahead log in bytes: at most 16 MiB while another process reads, and at most 4 MiB
-    /// otherwise.
+    /// The size of the write-ahead log in bytes: about 4 MiB after a transaction, or 16 MiB while other
+    /// processes read at all times. It grows during one read that takes longer than 100 ms, such as a backup.
     public var logByteCount: Int { SQLiteFile.logByteCount(of: url) }
 
     /// Closes the file after the operations that were begun. Later operations throw ``TableError/Kind/unavailable``.
@@ -209,7 +209,7 @@ public final class RecordStore: Sendable {
     private func boundLog(_ byteCount: Int) {
         guard logBound.withLock({ $0.isExceeded(by: byteCount) }), let queue = try? queue() else { return }
         DispatchQueue.global().async { [weak self] in
-            let isMoved = (try? queue.moveLogWithoutWaiting()) != nil
+            let isMoved = (try? queue.moveLog(waitingAtMost: 100)) != nil
             self?.logBound.withLock { $0.didMove(isMoved) }
         }
     }

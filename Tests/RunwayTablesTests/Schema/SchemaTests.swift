@@ -68,6 +68,19 @@ struct SchemaTests {
         #expect(try FileManager.default.attributesOfItem(atPath: folder.url.path)[.posixPermissions] as? Int == 0o700)
     }
 
+    @Test func filesOfAnAdoptedDatabaseBecomePrivate() async throws {
+        try folder.sql("PRAGMA journal_mode = WAL; CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT)")
+        let other = try DatabaseQueue(path: folder.file.path)
+        try await other.write { try $0.execute(sql: "INSERT INTO list VALUES (1, 'in the log')") }
+        let paths = ["", "-wal", "-shm"].map { folder.file.path + $0 }
+        for path in paths { try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path) }
+        let store = try await folder.open([Lists.self]) { $0.adopting = .init() }
+        for path in paths {
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        }
+        #expect(try await store.read { try $0.count(Lists.self) } == 1)
+    }
+
     @Test func aRefusedFileDoesNotChange() async throws {
         try folder.sql("CREATE TABLE task (id TEXT PRIMARY KEY); INSERT INTO task VALUES ('stays')")
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.file.path)
