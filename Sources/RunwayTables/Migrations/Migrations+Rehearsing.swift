@@ -30,7 +30,8 @@ extension Migrations {
     /// Takes the steps that a file has not taken, and then their ways back, on a copy of the file. The file does not
     /// change.
     ///
-    /// - Throws: ``TableError/Kind/migration`` if a step or a way back fails, or if a way back leaves another schema.
+    /// - Throws: ``TableError/Kind/migration`` if a step or a way back fails, if a way back leaves another schema, or if
+    ///   rows are lost on the way back and forth.
     func rehearse(for original: DatabaseQueue) throws {
         try Self.withCopy(of: URL(fileURLWithPath: original.path)) { copy in
             try original.backup(to: copy)
@@ -38,7 +39,8 @@ extension Migrations {
         }
     }
 
-    /// Takes the steps up to the last, goes back until a step has no way back, and takes the steps again.
+    /// Takes the steps up to the last, goes back until a step has no way back, and takes the steps again. Rows that a
+    /// step deletes are no difference; the numbers of rows are compared from the last step to the last step.
     ///
     /// - Parameter compare: Returns differences at the last step. The default is none.
     private func rehearse(
@@ -53,6 +55,7 @@ extension Migrations {
             shapes[number] = try queue.read { try SchemaShape(of: $0) }
         }
         let differences = try queue.read(compare)
+        let counts = try queue.read { try SchemaShape.rowCounts(in: $0) }
         for number in (first..<steps.count).reversed() {
             if steps[number].back == nil { break }
             try migrator.migrate(to: number)
@@ -64,7 +67,11 @@ extension Migrations {
             }
         }
         try migrator.migrate(to: steps.count)
+        let newCounts = try queue.read { try SchemaShape.rowCounts(in: $0) }
         return differences
+            + counts.sorted { $0.key < $1.key }.filter { newCounts[$0.key] != $0.value }.map { table, count in
+                "After the ways back and the steps again, \(table) has \(newCounts[table] ?? 0) rows instead of \(count)."
+            }
     }
 
     /// Runs an operation on a temporary database, which is removed afterwards. Also removes those that a kill has left.

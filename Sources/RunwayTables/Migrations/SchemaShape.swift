@@ -19,8 +19,7 @@ struct SchemaShape: Equatable {
     private var tables: [String: TableShape] = [:]
 
     init(of database: Database) throws {
-        let names = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
-        for name in names where !name.hasPrefix("sqlite_") && !name.hasPrefix("grdb_") && !name.hasPrefix("runway_") {
+        for name in try Self.tableNames(in: database) {
             let columns = try database.columns(in: name).map {
                 ColumnShape(
                     name: $0.name, type: $0.type.uppercased(), isNotNull: $0.isNotNull, defaultSQL: $0.defaultValueSQL,
@@ -34,6 +33,18 @@ struct SchemaShape: Equatable {
                 columns: columns.sorted { $0.name < $1.name },
                 indexes: Dictionary(indexes, uniquingKeysWith: { first, _ in first }),
                 constraints: try database.constraints(of: name))
+        }
+    }
+
+    private static func tableNames(in database: Database) throws -> [String] {
+        try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+            .filter { !$0.hasPrefix("sqlite_") && !$0.hasPrefix("grdb_") && !$0.hasPrefix("runway_") }
+    }
+
+    /// Returns the number of rows of each table.
+    static func rowCounts(in database: Database) throws -> [String: Int] {
+        try tableNames(in: database).reduce(into: [:]) { counts, name in
+            counts[name] = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \(name.quotedDatabaseIdentifier)")
         }
     }
 

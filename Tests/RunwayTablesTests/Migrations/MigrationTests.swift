@@ -198,16 +198,25 @@ struct MigrationTests {
         try await firstRelease(3)
         let failing = Step("fails", back: "") { (_: Database) throws -> Void in throw PlannedFailure() }
         let crooked = Step("crooked", sql: "CREATE TABLE other (id INTEGER)", back: "SELECT 1")
-        for step in [failing, crooked] {
+        // Its way back leaves the schema, and no rows.
+        let losing = Step(
+            "losing", sql: "DELETE FROM person WHERE id = 1",
+            back: "CREATE TABLE other AS SELECT 1; DROP TABLE other; DELETE FROM person")
+        for step in [failing, crooked, losing] {
             let error = await #expect(throws: TableError.self) {
                 try await folder.open([People.self], Migrations(adding, step)) { $0.rehearsesMigrations = true }
             }
             #expect(error?.kind == .migration)
             #expect(try steps().isEmpty)
+            guard step.name == "losing" else { continue }
+            #expect(error?.description.contains("person has 0 rows instead of 2.") == true)
         }
         #expect(try rehearsals().isEmpty)
-        try await folder.open([People.self], all) { $0.rehearsesMigrations = true }.close()
-        #expect(try steps().count == 3)
+        // A step that deletes rows is none that loses them.
+        let deleting = Step("delete", sql: "DELETE FROM person WHERE id = 1", back: "")
+        let steps = Migrations(all.steps + [deleting])
+        try await folder.open([People.self], steps) { $0.rehearsesMigrations = true }.close()
+        #expect(try self.steps().count == 4)
     }
 
     private func rehearsals() throws -> [String] {
