@@ -30,11 +30,15 @@ final class StagingFile: Sendable {
 
     static func create(for database: URL, isBackedUp: Bool) throws -> StagingFile {
         while true {
-            let file = try StagingFile(StoreFiles.newStaging(of: database))
-            // Another process may have removed it as one that was left, before it was locked.
-            guard FileManager.default.fileExists(atPath: file.url.path) else { continue }
-            try StorageFolder.protect(StorageFolder.files(of: file.url), isBackedUp: isBackedUp)
-            return file
+            let url = StoreFiles.newStaging(of: database)
+            do {
+                let file = try StagingFile(url)
+                if FileManager.default.fileExists(atPath: url.path) {
+                    try StorageFolder.protect(StorageFolder.files(of: url), isBackedUp: isBackedUp)
+                    return file
+                }
+            } catch let error as DatabaseError where error.failure(of: url) == .locked {}
+            // Another process has locked or removed the new file as one that was left.
         }
     }
 

@@ -299,6 +299,29 @@ struct StagingTests {
         #expect(try await count(again) == 2000)
     }
 
+    @Test func aRemovedSideFileIsNeverLeft() async throws {
+        try await folder.open().close()
+        let isDone = Mutex(false)
+        let other = Task { [file = folder.file] in
+            var leftCount = 0
+            while !isDone.withLock({ $0 }) {
+                let files = (try? await RecordStore.inBackground { try StagingFile.left(for: file) }) ?? []
+                leftCount += files.count
+                for file in files { file.close() }
+            }
+            return leftCount
+        }
+        for _ in 0..<40 {
+            let file = try StagingFile.create(for: folder.file, isBackedUp: false)
+            try await file.append([[1]])
+            #expect(try await file.complete() == 1)
+            file.remove()
+        }
+        isDone.withLock { $0 = true }
+        #expect(await other.value == 0)
+        #expect(stagings.isEmpty)
+    }
+
     @Test func damagedSideFilesAreOneError() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
