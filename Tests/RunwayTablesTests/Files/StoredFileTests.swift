@@ -225,7 +225,10 @@ struct StoredFileTests {
         let store = try await open()
         let poster = try await store.withFile(Data("poster".utf8)) { poster in
             try await store.write { _ = try $0.save(film(1, poster)) }
-            try await isForced ? store.closeConnection() : store.close()
+            try await store.withFile(Data("loose".utf8)) { _ in
+                try await isForced ? store.closeConnection() : store.close()
+                #expect(try folder.fileNames == [poster.name])
+            }
             return poster
         }
         #expect(try await open().text(of: poster) == "poster")

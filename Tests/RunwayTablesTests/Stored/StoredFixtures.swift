@@ -1,5 +1,6 @@
 import Foundation
 import RunwayStorage
+import RunwayTesting
 import Synchronization
 import Testing
 
@@ -65,6 +66,24 @@ struct KillingMedium: StoredMedium {
     }
 }
 
+/// A store that refuses removals for a while.
+struct RefusingMedium: StoredMedium {
+    let base: any StoredMedium
+    /// 1 while it refuses.
+    let refusing: AwaitedValue<Int>
+
+    var identity: String { base.identity }
+    var maximumByteCount: Int { base.maximumByteCount }
+
+    func load(_ name: String) async throws -> Data? { try await base.load(name) }
+    func save(_ bytes: Data, _ name: String) async throws { try await base.save(bytes, name) }
+
+    func remove(_ name: String) async throws {
+        if refusing.value == 1 { throw Refusal() }
+        try await base.remove(name)
+    }
+}
+
 /// Kills this process at the last of its steps.
 final class Countdown: Sendable {
     /// Guards how many steps are left.
@@ -81,6 +100,11 @@ final class Countdown: Sendable {
 }
 
 extension StoredPlace {
+    func refusingRemovals(while refusing: AwaitedValue<Int>) -> StoredPlace {
+        StoredPlace(
+            RefusingMedium(base: medium, refusing: refusing), named: formerName, encode: encode, decode: decode)
+    }
+
     /// Kills this process at the last step of a countdown.
     func killing(at countdown: Countdown) -> StoredPlace {
         StoredPlace(

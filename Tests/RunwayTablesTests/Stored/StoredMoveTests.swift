@@ -53,12 +53,20 @@ struct StoredMoveTests {
     }
 
     @Test func aFormerStoreThatFailsLosesNoValue() async throws {
-        let database = try await folder.open([StoredValues.self])
-        let list = StoredPlace<Settings>.propertyList(in: folder.url.appending(path: "lists"))
-        let stored = Stored("a", in: list, moved: .from(.database(database)))
-        try await database.close()
+        let (new, former) = try await places(0)
+        try await Stored("a", in: former).set(Settings(theme: "old"))
+        let refusing = AwaitedValue(1)
+        let stored = Stored("a", in: new, moved: .from(former.refusingRemovals(while: refusing)))
+        #expect(await kind { try await stored.remove() } == .unavailable)
+        #expect(await kind { _ = try await stored.value() } == .unavailable)
+        #expect(try await Stored("a", in: new).value()?.theme == "old")
         #expect(await kind { try await stored.set(Settings(theme: "new")) } == .unavailable)
-        #expect(try await Stored("a", in: list).value()?.theme == "new")
+        #expect(try await Stored("a", in: new).value()?.theme == "new")
+        #expect(try await Stored("a", in: former).value()?.theme == "old")
+        refusing.update { $0 = 0 }
+        // The next operation repeats the removal.
+        #expect(try await stored.value()?.theme == "new")
+        #expect(try await Stored("a", in: former).value() == nil)
     }
 
     @Test func aDamagedFormerValueStays() async throws {
