@@ -94,9 +94,6 @@ struct Address: Sendable {
             guard !piece.contains(UInt8(ascii: "+")) else {
                 throw MediatorError(.invalid, "the parameter \(name) has a plus that is not encoded")
             }
-            guard !parameters.contains(where: { $0.name.isSpelled(name) }) else {
-                throw MediatorError(.invalid, "the parameter \(name) is repeated")
-            }
             parameters.append(Parameter(name: name, value: value))
         }
         return parameters

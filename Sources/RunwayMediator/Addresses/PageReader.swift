@@ -12,7 +12,7 @@ func readPage<P: Page>(_ type: P.Type, named name: String, _ parameters: [Parame
     let written = try WrittenPage(page)
     guard written.page.isSpelled(name), written.isSame(as: parameters) else {
         throw MediatorError(
-            .invalid, "\(P.module)/\(name): a parameter is unknown, or not written as the app writes it")
+            .invalid, "\(P.module)/\(name): a parameter is repeated, or not written as the app writes it")
     }
     return page
 }

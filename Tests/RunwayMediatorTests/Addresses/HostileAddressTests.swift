@@ -58,6 +58,14 @@ import Testing
         #expect(shell.shown.isEmpty && shell.webAddresses.isEmpty)
     }
 
+    @Test func tooManyParametersAreNotCompared() {
+        guard case .refused(let error) = mediator.open("app://orders/order?\(Self.parameters)") else {
+            Issue.record("the address was opened")
+            return
+        }
+        #expect(error.reason.contains("too many"))
+    }
+
     /// The site shows what is its own: whatever the app can't open there.
     @Test(arguments: [
         "https://m.example.com", "https://m.example.com/", "https://m.example.com/imprint",

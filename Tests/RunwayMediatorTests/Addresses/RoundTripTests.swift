@@ -29,6 +29,23 @@ struct RoundTripTests {
         #expect(templates > 500)
     }
 
+    @Test(arguments: [
+        ("fractions?double=5", true), ("fractions?double=5.0", false), ("fractions?double=-0.25", true),
+        ("fractions?double=.25", false), ("fractions?double=2e1", false), ("fractions?double=nan", false),
+        ("fractions?double=0x1p3", false), ("fractions?double=1e%2B300", true), ("fractions?double=1E%2B300", false),
+        ("unique?id=3f2504e0-4f89-41d3-9a0c-0305e82c3301", true),
+        ("unique?id=3F2504E0-4F89-41D3-9A0C-0305E82C3301", false),
+        ("unique?id=3f2504e04f8941d39a0c0305e82c3301", false), ("kinds?id=7&isOn=true", true),
+        ("kinds?id=7&isOn=TRUE", false), ("kinds?id=7&isOn=1", false), ("kinds?order=by%20price&id=7&isOn=true", true),
+        ("kinds?order=cheapest&id=7&isOn=true", false), ("kinds?id=-7&isOn=true", false),
+        ("numbers?int=7&small=128&large=0", false), ("numbers?int=7&small=127&large=18446744073709551615", true),
+    ])
+    func valuesHaveOneForm(path: String, isRead: Bool) throws {
+        let address = "app://any/\(path)"
+        guard let page = try? mediator.page(at: address) as? AnyPage else { return #expect(!isRead) }
+        #expect(try isRead && mediator.address(of: page) == address)
+    }
+
     /// Whatever is accepted is the address of one page, written as the app writes it.
     @Test(arguments: 20..<24) func changedAddressesAreRefusedOrCanonical(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
