@@ -19,4 +19,4 @@ plant "rule 12: a server that lost the end of a chain is believed" Device/SyncDe
 plant "rule 12: a re-sent update is not merged when its row comes back" Server/SpaceServer.swift \
     's/try mergeWaiting\(&merger, at: number, history, in: &store\)//'
 plant "rule 13: a refusal of the rights applies to one operation" Server/SpaceServer.swift \
-    's/guard mayWrite\(device, operation\.action\) else \{ return \.forbidden \}/if !mayWrite(device, operation.action) { continue }/'
+    's/guard isOwn .. mayWrite\(device, operation\.action\) else \{ return \.forbidden \}/if !mayWrite(device, operation.action) { continue }/'

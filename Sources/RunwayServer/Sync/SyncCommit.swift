@@ -95,7 +95,7 @@ public struct SyncAccess: Sendable, Hashable {
         switch action {
         case .insert(let key, _, let values): self.init(.insert, table: key.table, row: key.id, values: values)
         case .update(let key, _, let values): self.init(.update, table: key.table, row: key.id, values: values)
-        case .delete(let key, _): self.init(.delete, table: key.table, row: key.id, values: [:])
+        case .delete(let key, _, _): self.init(.delete, table: key.table, row: key.id, values: [:])
         case .batch(let batch): self.init(.updateAll, table: batch.table, row: nil, values: batch.values)
         case .void: return nil
         }

@@ -7,9 +7,12 @@ package protocol DeviceStore: RowSource {
     mutating func setState(_ state: DeviceState) throws
     mutating func setRow(_ key: RowKey, _ row: Row) throws
 
-    /// Returns the values that the app sees; `nil` if the row is not there.
+    /// Returns the values that the app sees, of the columns that it has; `nil` if the row is not there.
     func shown(_ key: RowKey) throws -> Columns<SyncValue>?
     /// Shows values, or removes the row. The change must not be captured (rule 1).
+    ///
+    /// Shows the columns that the table of the app has. A row that the table refuses is parked instead: it is not shown,
+    /// counted, and tried again when it changes and after a migration. It is no error (rule 15).
     mutating func show(_ key: RowKey, _ values: Columns<SyncValue>?) throws
     /// The rows that pending transactions change.
     var previewed: Set<RowKey> { get throws }
@@ -23,8 +26,8 @@ package protocol DeviceStore: RowSource {
     func outgoing() throws -> [Outgoing]
     /// Returns the transactions of ``outgoing()`` that wait for a verdict, or that the log has not decided on.
     func open() throws -> [Outgoing]
-    /// Whether ``outgoing()`` has a transaction.
-    func contains(_ transaction: Identifier) throws -> Bool
+    /// Returns the transaction of ``outgoing()`` with an id.
+    func outgoing(_ transaction: Identifier) throws -> Outgoing?
     /// Whether the acknowledged transactions have more than a number of bytes, or one of them was acknowledged before a
     /// time. May be `true` if they do not.
     func hasRetained(bytes: Int, before milliseconds: Int64) throws -> Bool
@@ -42,8 +45,8 @@ package protocol DeviceStore: RowSource {
 
 extension DeviceStore {
     package func open() throws -> [Outgoing] { try outgoing().filter(\.isOpen) }
-    package func contains(_ transaction: Identifier) throws -> Bool {
-        try outgoing().contains { $0.transaction.id == transaction }
+    package func outgoing(_ transaction: Identifier) throws -> Outgoing? {
+        try outgoing().first { $0.transaction.id == transaction }
     }
     package func hasRetained(bytes: Int, before milliseconds: Int64) throws -> Bool { true }
 }
@@ -64,6 +67,14 @@ package struct DeviceState: Hashable, Sendable {
     package var sequence: Int64 = 0
     /// The snapshot that is being read; `nil` if there is none.
     package var snapshot: SnapshotProgress?
+    /// The digest of the confirmed rows (rule 15).
+    package internal(set) var digest = Digest()
+    /// The digest of the staged rows.
+    package internal(set) var stagedDigest = Digest()
+    /// The newest log entry that the server is known to have removed.
+    package internal(set) var horizon: Int64 = 0
+    /// The newest log entry that a backup of the server is known to contain (rule 12).
+    package internal(set) var backup: Int64 = 0
     /// Whether the device lost its right to the space (rule 13).
     package var isRevoked = false
 
@@ -88,6 +99,8 @@ package struct CapturedTransaction: Hashable, Sendable {
     package let time: HybridTime
     /// The first change of each row.
     package private(set) var rows: [Change] = []
+    /// The spaces to which rows move that the transaction deletes (rule 13).
+    package private(set) var moves: [RowKey: Identifier] = [:]
     private var keys: Set<RowKey> = []
     private var byteCount = 0
 
@@ -116,6 +129,11 @@ package struct CapturedTransaction: Hashable, Sendable {
     }
 }
 
+extension CapturedTransaction {
+    /// Captures that a row, which the transaction deletes, moves to another space.
+    package mutating func move(_ key: RowKey, to space: Identifier) { moves[key] = space }
+}
+
 /// The error of a write of the app that changes more than 5,000 rows, or more than 4 MiB (rule 1).
 package struct TransactionTooLarge: Error {}
 
@@ -131,6 +149,10 @@ package struct Outgoing: Hashable, Sendable {
     package var isSettled = false
     /// The reason why a void is sent instead of the operations; `nil` if there is none (rules 3 and 19).
     package var withdrawal: Refusal?
+    /// Whether the transaction is not sent before the user has decided (rule 12).
+    package var isOffered = false
+    /// Whether the transaction is sent again, as a new one, when its void was refused (rule 19).
+    package var isSentAgain = false
 
     package init(sequence: Int64, packet: Int64, transaction: Transaction) {
         (self.sequence, self.packet, self.transaction) = (sequence, packet, transaction)
@@ -145,6 +167,9 @@ package struct Outgoing: Hashable, Sendable {
     package var verdict: Verdict? {
         if case .decided(let verdict, _) = status { verdict } else { nil }
     }
+
+    /// Whether the transaction is in the packet that is sent, or in a later one.
+    var isSending: Bool { status == .waiting && !isOffered }
 
     /// Whether the transaction waits for a verdict, or the log has not decided on it.
     package var isOpen: Bool { status == .waiting || !isSettled }

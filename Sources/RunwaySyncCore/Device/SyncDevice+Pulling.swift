@@ -13,17 +13,21 @@ extension SyncDevice {
     func nextPull(in store: some DeviceStore) throws -> SyncRequest {
         let state = try store.state
         guard case .rows(let start, let after, _) = state.snapshot else {
-            return .pull(PullRequest(device: state.device, cursor: state.position, offset: state.received))
+            return .pull(
+                PullRequest(device: state.device, cursor: state.position, offset: state.received, schema: schema))
         }
         let pending = start == nil ? try named(in: store) : []
-        return .snapshot(SnapshotRequest(device: state.device, start: start, after: after, pending: pending))
+        return .snapshot(
+            SnapshotRequest(device: state.device, start: start, after: after, pending: pending, schema: schema))
     }
 
     /// Applies a page of the log to the confirmed or staged rows, and shows the changes (rules 5, 9 and 11).
     func apply(
-        _ page: LogPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
+        _ page: LogPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
     ) throws -> PageOutcome {
         var changed: Set<RowKey> = []
+        try note(horizon: page.horizon, in: &store)
         // A server that states a larger head must send the entries up to it.
         var outcome = try page.parts.isEmpty && page.head > store.state.position.number ? PageOutcome.stalled : .applied
         for part in page.parts {
@@ -46,41 +50,58 @@ extension SyncDevice {
                 for change in part.entry.changes {
                     try apply(change, number: part.entry.number, in: &store)
                     changed.insert(change.key)
+                    if let space = change.movedTo { effects.append(.moved(change.key, to: space)) }
                 }
             }
             try advance(past: part.entry, epoch: page.epoch, in: &store)
         }
         if case .log(let cursor, let end, let decided) = try store.state.snapshot {
-            if cursor.number >= end { try adopt(cursor, decided: decided, in: &store, using: &random) }
+            if cursor.number >= end { effects += try adopt(cursor, decided: decided, in: &store, using: &random) }
             if cursor.number < end, page.parts.isEmpty, outcome == .applied { outcome = .beginAgain }
         } else {
             try refresh(changed, in: &store)
         }
+        let state = try store.state
+        if state.snapshot == nil, state.cursor.number == page.head, state.digest != page.digest {
+            effects.append(.differs)
+        }
         return outcome
+    }
+
+    /// Records how far back the log reaches.
+    func note(horizon: Int64, in store: inout some DeviceStore) throws {
+        var state = try store.state
+        if state.horizon == horizon { return }
+        state.horizon = horizon
+        try store.setState(state)
     }
 
     /// Whether another device made an entry under the id of this device.
     private func isForeign(_ entry: LogEntry, in store: some DeviceStore) throws -> Bool {
         let state = try store.state
         guard entry.device == state.device else { return false }
-        return try !store.contains(entry.transaction)
+        return try store.outgoing(entry.transaction) == nil
     }
 
     private func apply(_ change: RowChange, number: Int64, in store: inout some DeviceStore) throws {
         var state = try store.state
         for (_, cell) in change.columns { state.clock.receive(cell.stamp.time) }
-        try store.setState(state)
         if state.snapshot == nil {
-            var row = try store.row(change.key)
+            let former = try store.row(change.key)
+            var row = former
             row.apply(change, number: number)
+            state.digest.replace(change.key, former, by: row)
             try store.setRow(change.key, row)
         } else {
             // The page of rows may contain the change already. Applying it again leaves the same row at the end of the
             // snapshot.
-            var row = try store.staged(change.key)
+            let former = try store.staged(change.key)
+            var row = former
             row.apply(change, number: number)
+            state.stagedDigest.replace(change.key, former, by: row)
             try store.stage(change.key, row)
         }
+        try store.setState(state)
     }
 
     /// Moves the cursor past an entry, and marks the transactions that the server has decided on (rule 3).

@@ -1,31 +1,38 @@
 extension SyncDevice {
     /// Returns the oldest packet that waits for its verdicts. It is the same until they arrive (rule 1).
     func nextPacket(in store: some DeviceStore) throws -> Packet? {
-        let waiting = try store.open().filter { $0.status == .waiting }
+        let waiting = try store.open().filter(\.isSending)
         guard let first = waiting.first else { return nil }
         let transactions = waiting.prefix { $0.packet == first.packet }.map(\.sent)
-        return Packet(device: try store.state.device, transactions: transactions)
+        return Packet(device: try store.state.device, transactions: transactions, schema: schema)
     }
 
     /// Records the verdicts on the packet that was pushed. A transaction that was not refused stays pending until the
     /// log has reached the number of its verdict (rule 3).
-    func record(_ verdicts: [Verdict], at now: Int64, in store: inout some DeviceStore) throws -> [Effect] {
+    func record(
+        _ verdicts: [Verdict], at now: Int64, in store: inout some DeviceStore,
+        using random: inout some RandomNumberGenerator
+    ) throws -> [Effect] {
         guard let packet = try nextPacket(in: store), packet.transactions.count == verdicts.count else { return [] }
         var effects: [Effect] = []
-        var state = try store.state
-        for (var outgoing, verdict) in zip(try store.open().filter { $0.status == .waiting }, verdicts) {
+        var (state, again) = (try store.state, [Outgoing]())
+        for (var outgoing, verdict) in zip(try store.open().filter(\.isSending), verdicts) {
             outgoing.status = .decided(verdict, at: HybridTime(milliseconds: now))
             state.acknowledged = outgoing.transaction.end
-            if let refusal = verdict.refusal {
+            if verdict.refusal != nil, outgoing.isSentAgain {
+                again.append(outgoing)
+            } else if let refusal = verdict.refusal {
                 effects.append(.refused(outgoing.transaction, outgoing.withdrawal ?? refusal))
             } else {
                 // The transaction had arrived before its void.
-                outgoing.withdrawal = nil
+                (outgoing.withdrawal, outgoing.isSentAgain) = (nil, false)
+                if isOneWay { try settle(&outgoing, at: verdict.number, in: &store) }
             }
             try store.put(outgoing)
             if case .conflict = verdict { effects.append(.met(outgoing.transaction)) }
         }
         try store.setState(state)
+        for outgoing in again { try replace(outgoing, at: now, in: &store, using: &random) }
         try prune(at: now, in: &store)
         try refresh(in: &store)
         return effects
@@ -50,10 +57,23 @@ extension SyncDevice {
         }
     }
 
+    /// Removes the acknowledged transactions that a backup of the server contains, if there is a new backup.
+    func prune(through backup: Int64, in store: inout some DeviceStore) throws {
+        var state = try store.state
+        let number = min(backup, state.cursor.number)
+        guard state.snapshot == nil, number > state.backup else { return }
+        state.backup = number
+        try store.setState(state)
+        for outgoing in try store.outgoing() where outgoing.isSettled {
+            guard let verdict = outgoing.verdict, verdict.refusal == nil, verdict.number <= number else { continue }
+            try store.remove(outgoing: outgoing.sequence)
+        }
+    }
+
     /// Divides the packet that waits into smaller packets. Withdraws its transaction if it has only one.
     func divide(by count: Int, because refusal: Refusal, in store: inout some DeviceStore) throws {
         guard let packet = try nextPacket(in: store) else { return }
-        let waiting = try store.open().filter { $0.status == .waiting }.prefix(packet.transactions.count)
+        let waiting = try store.open().filter(\.isSending).prefix(packet.transactions.count)
         if waiting.count == 1 {
             try withdraw(packet.transactions[0].id, because: refusal, in: &store)
             return
@@ -72,7 +92,14 @@ extension SyncDevice {
     func withdraw(_ transaction: Identifier, because refusal: Refusal, in store: inout some DeviceStore) throws {
         let found = try store.open().first { $0.transaction.id == transaction && $0.status == .waiting }
         guard var outgoing = found else { return }
-        outgoing.withdrawal = refusal
+        if outgoing.isOffered {
+            // It has no number that a void must fill.
+            outgoing.isOffered = false
+            outgoing.status = .decided(.refused(refusal, head: try store.state.cursor.number), at: .zero)
+            outgoing.isSettled = true
+        } else {
+            outgoing.withdrawal = refusal
+        }
         try store.put(outgoing)
         try refresh(in: &store)
     }

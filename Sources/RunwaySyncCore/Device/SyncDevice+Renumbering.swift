@@ -7,11 +7,12 @@ extension SyncDevice {
     func renumber(
         resending lost: Set<Identifier>? = nil, in store: inout some DeviceStore,
         using random: inout some RandomNumberGenerator
-    ) throws {
+    ) throws -> [Effect] {
         var state = try store.state
         state.device = Identifier(high: random.next(), low: random.next())
         (state.end, state.acknowledged, state.parts) = (ChainEnd(), ChainEnd(), [])
-        var packing = Packing(limit: packetLimit)
+        var (packing, held) = (Packing(limit: packetLimit), Set<RowKey>())
+        var offered: [Transaction] = []
         for var outgoing in try store.outgoing() {
             if let verdict = outgoing.verdict {
                 let isLost = lost?.contains(outgoing.transaction.id) ?? (verdict.number > state.cursor.number)
@@ -19,14 +20,17 @@ extension SyncDevice {
                 outgoing.transaction.wasAcknowledged = true
                 outgoing.isSettled = false
             }
-            outgoing.packet = packing.packet(of: outgoing.transaction, sequence: outgoing.sequence)
             outgoing.status = .waiting
-            outgoing.transaction.number = state.end.number + 1
-            outgoing.transaction.previous = state.end.operation
-            state.end = outgoing.transaction.end
+            if outgoing.withdrawal == nil, Self.isOffered(outgoing.transaction, behind: state.horizon, &held) {
+                if !outgoing.isOffered { offered.append(outgoing.transaction) }
+                outgoing.isOffered = true
+            } else {
+                state.append(&outgoing, by: &packing)
+            }
             try store.put(outgoing)
         }
         try store.setState(state)
         try refresh(in: &store)
+        return offered.isEmpty ? [] : [.offered(offered)]
     }
 }

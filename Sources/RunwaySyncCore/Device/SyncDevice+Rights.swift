@@ -6,6 +6,7 @@ extension SyncDevice {
     func evict(_ decisions: [Decision], in store: inout some DeviceStore) throws -> [Effect] {
         var state = try store.state
         (state.isRevoked, state.snapshot, state.parts) = (true, nil, [])
+        if !isOneWay { (state.digest, state.stagedDigest) = (Digest(), Digest()) }
         try store.setState(state)
         var effects: [Effect] = []
         for var outgoing in try store.outgoing() {
@@ -18,6 +19,7 @@ extension SyncDevice {
             outgoing.isSettled = true
             try store.put(outgoing)
         }
+        if isOneWay { return effects }
         try store.removeStaged()
         try store.adoptStaged()
         try store.setPreviewed([])
@@ -25,12 +27,15 @@ extension SyncDevice {
     }
 
     /// Takes a new id and reads all rows, after the device has regained its right.
-    func readmit(in store: inout some DeviceStore, using random: inout some RandomNumberGenerator) throws {
+    func readmit(
+        in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
+    ) throws -> [Effect] {
         var state = try store.state
-        guard state.isRevoked else { return }
+        guard state.isRevoked else { return [] }
         (state.isRevoked, state.cursor) = (false, .none)
         try store.setState(state)
-        try renumber(resending: [], in: &store, using: &random)
-        try beginSnapshot(in: &store)
+        let effects = try renumber(resending: [], in: &store, using: &random)
+        if !isOneWay { try beginSnapshot(in: &store) }
+        return effects
     }
 }

@@ -15,7 +15,9 @@ extension SyncDevice {
         var merger = try preview(store)
         for (transaction, after) in zip(captured, try Self.valuesAfter(captured, in: store)) {
             let actions = try zip(transaction.rows, after).compactMap { change, after in
-                try action(on: change.key, from: change.before, to: after, life: merger.row(change.key, over: store))
+                try Operation.Action(
+                    on: change.key, from: change.before, to: after, of: merger.row(change.key, over: store),
+                    by: policies[table: change.key.table], movedTo: transaction.moves[change.key])
             }
             if actions.isEmpty { continue }
             let operations = actions.map { Operation(id: .version7(at: now, using: &random), action: $0) }
@@ -70,20 +72,6 @@ extension SyncDevice {
         }
         return reversed.reversed()
     }
-
-    private func action(
-        on key: RowKey, from before: Columns<SyncValue>?, to after: Columns<SyncValue>?, life row: Row
-    ) -> Operation.Action? {
-        switch (before, after) {
-        case (nil, nil): return nil
-        case (nil, let after?): return .insert(key, life: row.lifeOfInsert, after)
-        case (_?, nil): return .delete(key, life: row.lifeOfDelete)
-        case (let before?, let after?):
-            let changed = after.filter { before[$0] != $1 }
-            if changed.isEmpty { return nil }
-            return .update(key, life: row.life, policies[table: key.table] == .wholeRow ? after : changed)
-        }
-    }
 }
 
 /// Distributes transactions over packets, in their order.
@@ -121,7 +109,7 @@ extension SyncDevice {
         return merger
     }
 
-    private func preview(_ transaction: Transaction, by merger: inout Merger, over store: some DeviceStore) throws {
+    func preview(_ transaction: Transaction, by merger: inout Merger, over store: some DeviceStore) throws {
         let state = try store.state
         let isCovered = transaction.basis.epoch == state.cursor.epoch
         let author = Author(
@@ -132,8 +120,12 @@ extension SyncDevice {
 
     /// Shows confirmed rows with the pending transactions on top.
     ///
+    /// The shell calls it after a migration of the app, with the parked rows and those with columns that the app did not
+    /// know before (rule 15).
+    ///
     /// - Parameter changed: The confirmed rows that have changed.
-    func refresh(_ changed: Set<RowKey> = [], in store: inout some DeviceStore) throws {
+    package func refresh(_ changed: Set<RowKey> = [], in store: inout some DeviceStore) throws {
+        if isOneWay { return }
         let merger = try preview(store)
         for key in try store.previewed.union(changed).union(merger.rows.keys).sorted() {
             let values = try merger.row(key, over: store).values

@@ -4,7 +4,7 @@ extension SyncDevice {
     func beginSnapshot(in store: inout some DeviceStore) throws {
         var state = try store.state
         state.snapshot = .rows(start: nil, after: nil, decided: [])
-        state.parts = []
+        (state.parts, state.stagedDigest) = ([], Digest())
         try store.setState(state)
         try store.removeStaged()
     }
@@ -17,11 +17,13 @@ extension SyncDevice {
 
     func stage(
         _ page: SnapshotPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
-    ) throws {
+    ) throws -> [Effect] {
+        try note(horizon: page.horizon, in: &store)
         var state = try store.state
-        guard case .rows(_, let after, var decided) = state.snapshot else { return }
+        guard case .rows(_, let after, var decided) = state.snapshot else { return [] }
         for item in page.rows {
             for (_, cell) in item.row.columns { state.clock.receive(cell.stamp.time) }
+            state.stagedDigest.replace(item.key, try store.staged(item.key), by: item.row)
             try store.stage(item.key, item.row)
         }
         decided.formUnion(page.decided)
@@ -30,9 +32,8 @@ extension SyncDevice {
             ? .log(cursor: page.start, end: page.head.number, decided: decided)
             : .rows(start: page.start, after: page.rows.last?.key ?? after, decided: decided)
         try store.setState(state)
-        if page.isLast, page.start.number >= page.head.number {
-            try adopt(page.start, decided: decided, in: &store, using: &random)
-        }
+        guard page.isLast, page.start.number >= page.head.number else { return [] }
+        return try adopt(page.start, decided: decided, in: &store, using: &random)
     }
 
     /// Makes the staged rows the confirmed ones, and shows them with the pending transactions that they do not contain.
@@ -40,9 +41,10 @@ extension SyncDevice {
     func adopt(
         _ cursor: Cursor, decided: Set<Identifier>, in store: inout some DeviceStore,
         using random: inout some RandomNumberGenerator
-    ) throws {
+    ) throws -> [Effect] {
         var state = try store.state
         (state.cursor, state.snapshot) = (cursor, nil)
+        (state.digest, state.stagedDigest) = (state.stagedDigest, Digest())
         try store.setState(state)
         var lost: Set<Identifier> = []
         for var outgoing in try store.outgoing() {
@@ -54,10 +56,8 @@ extension SyncDevice {
             }
         }
         try store.adoptStaged()
-        if lost.isEmpty {
-            try refresh(in: &store)
-        } else {
-            try renumber(resending: lost, in: &store, using: &random)
-        }
+        if !lost.isEmpty { return try renumber(resending: lost, in: &store, using: &random) }
+        try refresh(in: &store)
+        return []
     }
 }

@@ -8,6 +8,10 @@ package struct SyncDevice: Sendable {
     let policies: ConflictPolicies
     /// The largest number of transactions in a packet.
     package var packetLimit = 500
+    /// The version of the app's tables (rule 15).
+    package var schema: Int64 = 1
+    /// The directions in which the space is synchronised. The default is both.
+    package var direction = Direction.both
     private var phase = Phase.idle
     /// The number of the last request.
     private var exchange: Int64 = 0
@@ -39,15 +43,26 @@ package struct SyncDevice: Sendable {
         case readmitted
         /// The user withdrew a transaction that waits for its verdict (rule 19).
         case withdrew(Identifier)
+        /// The user sends a failed transaction again (rule 19).
+        case sentAgain(Identifier)
+        /// The user decided on the transactions that were offered (rule 12).
+        case decidedOffers(accepts: Bool)
     }
 
     package enum Effect: Hashable, Sendable {
         case send(SyncRequest, exchange: Int64)
         /// A transaction was refused. The app shows this until its user has seen it.
         case refused(Transaction, Refusal)
+        /// Transactions are sent only if the user wants it: ``Event/decidedOffers(accepts:)`` (rule 12).
+        case offered([Transaction])
         /// The server asks for a pause. The shell passes no event until the pause has ended, and measures it by a
         /// monotonic clock.
         case pause(milliseconds: Int64)
+        /// The rows of the device differ from those of the server at the same entry, by a mistake of one of them
+        /// (rule 15).
+        case differs
+        /// A row moved to another space (rule 13).
+        case moved(RowKey, to: Identifier)
         /// The app is too old for the space, and has to be updated. Its writes wait (rule 15).
         case upgrade
         /// A transaction is in the log, and conflicts with a change that this device had not seen (rule 7).
@@ -64,7 +79,7 @@ package struct SyncDevice: Sendable {
         _ event: Event, at now: Int64, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator
     ) throws -> [Effect] {
         switch event {
-        case .received(_, exchange), .withdrew, .wasCopied, .readmitted:
+        case .received(_, exchange), .withdrew, .wasCopied, .readmitted, .sentAgain, .decidedOffers:
             // These events show rows again, which must not overwrite a captured write of the app (rule 1).
             try seal(at: now, in: &store, using: &random)
         case .prompted, .poked, .lost(exchange): break
@@ -73,6 +88,7 @@ package struct SyncDevice: Sendable {
         var effects: [Effect] = []
         switch event {
         case .prompted: if case .idle = phase { phase = .pulling(to: nil) } else { return [] }
+        case .poked where isOneWay: return []
         case .poked(let number):
             head = max(head, number)
             guard case .idle = phase, try store.state.cursor.number < head else { return [] }
@@ -82,13 +98,19 @@ package struct SyncDevice: Sendable {
         case .withdrew(let transaction):
             try withdraw(transaction, because: .void, in: &store)
             if case .idle = phase { phase = .pushing } else { return [] }
+        case .sentAgain(let transaction):
+            try sendAgain(transaction, at: now, in: &store, using: &random)
+            if case .idle = phase { phase = .pushing } else { return [] }
+        case .decidedOffers(let accepts):
+            effects = try decideOffers(accepts: accepts, at: now, in: &store)
+            if case .idle = phase { phase = .pushing } else { return effects }
         case .wasCopied:
-            try renumber(in: &store, using: &random)
+            effects = try renumber(in: &store, using: &random)
             // A response to a request under the former id is ignored.
             exchange += 1
             phase = .pulling(to: nil)
         case .readmitted:
-            try readmit(in: &store, using: &random)
+            effects = try readmit(in: &store, using: &random)
             phase = .pulling(to: nil)
         }
         return try effects + next(at: now, in: &store, using: &random)
@@ -105,24 +127,25 @@ package struct SyncDevice: Sendable {
             return []
         }
         switch response {
-        case .page(let page) where try isLost(page.end, in: store): try renumber(in: &store, using: &random)
-        case .snapshot(let page) where try isLost(page.end, in: store): try renumber(in: &store, using: &random)
+        case .page(let page) where try isLost(page.end, in: store): effects = try renumber(in: &store, using: &random)
+        case .snapshot(let page) where try isLost(page.end, in: store):
+            effects = try renumber(in: &store, using: &random)
         case .page(let page):
             // A head that was only reported may belong to another history.
             if case .pulling(let target) = phase { phase = .pulling(to: min(target ?? page.head, page.head)) }
             head = max(head, page.head)
-            switch try apply(page, in: &store, using: &random) {
-            case .applied: break
+            switch try apply(page, in: &store, using: &random, &effects) {
+            case .applied: try prune(through: page.backup, in: &store)
             case .stalled: phase = .idle
             case .beginAgain: try beginSnapshot(in: &store)
-            case .forked: try renumber(in: &store, using: &random)
+            case .forked: effects += try renumber(in: &store, using: &random)
             }
-        case .snapshot(let page): try stage(page, in: &store, using: &random)
+        case .snapshot(let page): effects = try stage(page, in: &store, using: &random)
         case .verdicts(let verdicts, let head):
             rejections = 0
             self.head = max(self.head, head)
-            effects = try record(verdicts, at: now, in: &store)
-        case .gap, .forked, .deviceTaken: try renumber(in: &store, using: &random)
+            effects = try record(verdicts, at: now, in: &store, using: &random)
+        case .gap, .forked, .deviceTaken: effects = try renumber(in: &store, using: &random)
         case .horizon, .history: try beginSnapshot(in: &store)
         case .revoked(let decisions): effects = try evict(decisions, in: &store)
         case .tooLarge: try divide(by: 2, because: .tooLarge, in: &store)
@@ -165,16 +188,17 @@ package struct SyncDevice: Sendable {
         switch phase {
         case .idle: return []
         case .pulling(let target):
-            if state.snapshot != nil || target.map({ state.cursor.number < $0 }) ?? true {
+            if !isOneWay, state.snapshot != nil || target.map({ state.cursor.number < $0 }) ?? true {
                 return [try pull(from: store)]
             }
             phase = .pushing
             fallthrough
         case .pushing:
             try seal(at: now, in: &store, using: &random)
+            try expire(at: now, in: &store)
             if let packet = try nextPacket(in: store) { return [send(.push(packet))] }
             // The log entries of the device's own transactions arrive by a pull, too.
-            phase = state.cursor.number < head ? .pulling(to: head) : .idle
+            phase = state.cursor.number < head && !isOneWay ? .pulling(to: head) : .idle
             return if case .pulling = phase { [try pull(from: store)] } else { [] }
         }
     }

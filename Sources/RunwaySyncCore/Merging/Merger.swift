@@ -21,6 +21,8 @@ package struct Merger: Sendable {
     package private(set) var rows: [RowKey: Row] = [:]
     /// The values that lost, for each row.
     private var losers: [RowKey: Columns<SyncValue>] = [:]
+    /// The spaces to which rows moved.
+    private var moves: [RowKey: Identifier] = [:]
 
     package enum Outcome: Hashable, Sendable {
         case merged(isConflict: Bool)
@@ -54,10 +56,13 @@ package struct Merger: Sendable {
             let row = try row(key, over: source)
             if life < row.life { return .superseded }
             if life == row.life { return try merge(values, of: operation.id, into: key, by: author, over: source) }
-        case .delete(let key, let life):
+        case .delete(let key, let life, let space):
             let row = try row(key, over: source)
             if life < row.life { return .superseded }
-            if life > row.life { rows[key] = Row(life: life, number: author.number, columns: [:]) }
+            if life > row.life {
+                rows[key] = Row(life: life, number: author.number, columns: [:])
+                moves[key] = space
+            }
         case .batch(let batch):
             for key in try keys(matching: batch, over: source) {
                 _ = try merge(
@@ -145,7 +150,9 @@ package struct Merger: Sendable {
         let keys = rows.keys.filter { rows[$0]?.number == number }
         return Set(keys).union(losers.keys).sorted().map { key in
             let columns = rows[key]?.columns.filter { $1.stamp.number == number } ?? [:]
-            return RowChange(key: key, life: rows[key]?.life ?? 0, columns: columns, losers: losers[key] ?? [:])
+            return RowChange(
+                key: key, life: rows[key]?.life ?? 0, columns: columns, losers: losers[key] ?? [:],
+                movedTo: moves[key])
         }
     }
 }

@@ -66,12 +66,16 @@ package struct RowChange: Hashable, Sendable {
     package let columns: Columns<Cell>
     /// Values that lost against a concurrent change, for an app that asks its user about them (rule 7).
     package let losers: Columns<SyncValue>
+    /// The space to which the row moved, if the change deletes it for that (rule 13).
+    package let movedTo: Identifier?
 
     /// An estimate of the space that the change takes, in bytes.
     package var byteCount: Int { losers.reduce(columns.byteCount) { $0 + $1.value.byteCount } }
 
-    package init(key: RowKey, life: Int64, columns: Columns<Cell>, losers: Columns<SyncValue> = [:]) {
-        (self.key, self.life, self.columns, self.losers) = (key, life, columns, losers)
+    package init(
+        key: RowKey, life: Int64, columns: Columns<Cell>, losers: Columns<SyncValue> = [:], movedTo: Identifier? = nil
+    ) {
+        (self.key, self.life, self.columns, self.losers, self.movedTo) = (key, life, columns, losers, movedTo)
     }
 }
 

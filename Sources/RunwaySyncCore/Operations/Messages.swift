@@ -4,15 +4,28 @@ package enum SyncRequest: Hashable, Sendable {
     case snapshot(SnapshotRequest)
 }
 
+extension SyncRequest {
+    /// The version of the app's tables.
+    var schema: Int64 {
+        switch self {
+        case .push(let packet): packet.schema
+        case .pull(let request): request.schema
+        case .snapshot(let request): request.schema
+        }
+    }
+}
+
 /// Asks for the log after a cursor.
 package struct PullRequest: Hashable, Sendable {
     package let device: Identifier
     package let cursor: Cursor
     /// The number of changes of the next entry that the device has received already.
     package let offset: Int
+    /// The version of the app's tables (rule 15).
+    package let schema: Int64
 
-    package init(device: Identifier, cursor: Cursor, offset: Int) {
-        (self.device, self.cursor, self.offset) = (device, cursor, offset)
+    package init(device: Identifier, cursor: Cursor, offset: Int, schema: Int64 = 1) {
+        (self.device, self.cursor, self.offset, self.schema) = (device, cursor, offset, schema)
     }
 }
 
@@ -25,9 +38,12 @@ package struct SnapshotRequest: Hashable, Sendable {
     package let after: RowKey?
     /// The transactions whose decisions the server has to look up, in the request for the first page.
     package let pending: [Identifier]
+    /// The version of the app's tables (rule 15).
+    package let schema: Int64
 
-    package init(device: Identifier, start: Cursor?, after: RowKey?, pending: [Identifier]) {
+    package init(device: Identifier, start: Cursor?, after: RowKey?, pending: [Identifier], schema: Int64 = 1) {
         (self.device, self.start, self.after, self.pending) = (device, start, after, pending)
+        self.schema = schema
     }
 }
 
@@ -88,9 +104,19 @@ package struct LogPage: Hashable, Sendable {
     package let end: ChainEnd
     /// The epoch of the server, for a device that has none.
     package let epoch: Identifier
+    /// The digest of the rows at the head (rule 15).
+    package let digest: Digest
+    /// The newest entry that was removed from the log.
+    package let horizon: Int64
+    /// The newest entry that a backup of the server contains (rule 12).
+    package let backup: Int64
 
-    package init(parts: [LogPart], head: Int64, end: ChainEnd, epoch: Identifier) {
+    package init(
+        parts: [LogPart], head: Int64, end: ChainEnd, epoch: Identifier, digest: Digest = Digest(), horizon: Int64 = 0,
+        backup: Int64 = 0
+    ) {
         (self.parts, self.head, self.end, self.epoch) = (parts, head, end, epoch)
+        (self.digest, self.horizon, self.backup) = (digest, horizon, backup)
     }
 }
 
@@ -107,12 +133,15 @@ package struct SnapshotPage: Hashable, Sendable {
     package let end: ChainEnd
     /// The transactions of the request for the first page that had a verdict when the snapshot began.
     package let decided: [Identifier]
+    /// The newest entry that was removed from the log.
+    package let horizon: Int64
 
     package init(
-        start: Cursor, rows: [KeyedRow], isLast: Bool, head: Cursor, end: ChainEnd, decided: [Identifier]
+        start: Cursor, rows: [KeyedRow], isLast: Bool, head: Cursor, end: ChainEnd, decided: [Identifier],
+        horizon: Int64 = 0
     ) {
         (self.start, self.rows, self.isLast) = (start, rows, isLast)
-        (self.head, self.end, self.decided) = (head, end, decided)
+        (self.head, self.end, self.decided, self.horizon) = (head, end, decided, horizon)
     }
 }
 

@@ -10,12 +10,46 @@ package struct Operation: Hashable, Sendable {
         case insert(RowKey, life: Int64, Columns<SyncValue>)
         /// Changes columns of a row that has this life.
         case update(RowKey, life: Int64, Columns<SyncValue>)
-        /// Deletes a row, whose life becomes this even number.
-        case delete(RowKey, life: Int64)
+        /// Deletes a row, whose life becomes this even number. If the row moved to another space, names that space
+        /// (rule 13).
+        case delete(RowKey, life: Int64, movedTo: Identifier? = nil)
         /// Changes all rows that match.
         case batch(BatchUpdate)
         /// Replaces an operation that was withdrawn, or that the server can't decode (rule 3).
         case void
+    }
+}
+
+extension Operation.Action {
+    /// Makes the action that changes the values of a row; `nil` if they are equal.
+    ///
+    /// - Parameters:
+    ///   - before: The values before the change; `nil` if the row did not exist.
+    ///   - after: The values after the change; `nil` if the row was deleted.
+    ///   - row: The row, from which the life follows.
+    ///   - space: The space to which a deleted row moved. The default is none.
+    init?(
+        on key: RowKey, from before: Columns<SyncValue>?, to after: Columns<SyncValue>?, of row: Row,
+        by policy: ConflictPolicy, movedTo space: Identifier? = nil
+    ) {
+        if before == after { return nil }
+        guard let after else {
+            self = .delete(key, life: row.lifeOfDelete, movedTo: space)
+            return
+        }
+        // A row that is only sent stays in the app's table if its insert is refused: its next update inserts it.
+        guard let before, row.isLive else {
+            self = .insert(key, life: row.lifeOfInsert, after)
+            return
+        }
+        var changed = after.filter { before[$0] != $1 }
+        if changed.isEmpty { return nil }
+        if policy == .wholeRow {
+            // Columns that the device does not know come back unchanged (rule 15).
+            changed = row.values ?? [:]
+            changed.merge(after)
+        }
+        self = .update(key, life: row.life, changed)
     }
 }
 
@@ -93,9 +127,11 @@ package struct Packet: Hashable, Sendable {
     package let device: Identifier
     /// The transactions, at least one, in the order of the chain.
     package let transactions: [Transaction]
+    /// The version of the app's tables when the packet is sent (rule 15).
+    package let schema: Int64
 
-    package init(device: Identifier, transactions: [Transaction]) {
-        (self.device, self.transactions) = (device, transactions)
+    package init(device: Identifier, transactions: [Transaction], schema: Int64 = 1) {
+        (self.device, self.transactions, self.schema) = (device, transactions, schema)
     }
 
     /// Whether each transaction follows the previous one in the chain, and has the form that its actions require.
@@ -115,7 +151,7 @@ extension Transaction {
                 switch operation.action {
                 case .insert(let key, let life, let values), .update(let key, let life, let values):
                     life > 0 && life % 2 == 1 && keys.insert(key).inserted && values.allSatisfy(\.value.isValid)
-                case .delete(let key, let life): life > 0 && life % 2 == 0 && keys.insert(key).inserted
+                case .delete(let key, let life, _): life > 0 && life % 2 == 0 && keys.insert(key).inserted
                 case .batch(let batch): operations.count == 1 && batch.values.allSatisfy(\.value.isValid)
                 case .void: true
                 }

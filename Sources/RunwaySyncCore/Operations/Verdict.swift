@@ -49,6 +49,10 @@ package struct Refusal: Hashable, Sendable {
     package static let void = Refusal(name: "void")
     /// The server can't read the transaction.
     package static let unreadable = Refusal(name: "unreadable")
+    /// The transaction waited for longer than its deadline (rule 19).
+    package static let expired = Refusal(name: "expired")
+    /// The user did not want to send a transaction that was offered (rule 12).
+    package static let declined = Refusal(name: "declined")
     /// The device lost its right to the space before it sent the transaction.
     package static let revoked = Refusal(name: "revoked")
 }

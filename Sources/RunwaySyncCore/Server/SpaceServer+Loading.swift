@@ -15,20 +15,72 @@ extension SpaceServer {
     package func handle(
         _ request: SyncRequest, at milliseconds: Int64, over tables: inout some SpaceTables
     ) throws -> (response: SyncResponse, changes: SpaceContent) {
+        try exchange(over: &tables, needs: { needs(of: request, $0, also: $1) }) { work in
+            if case .push(let packet) = request, packet.transactions.count > 1,
+                work.matchCount > Self.maximumMatches
+            {
+                return .tooLarge
+            }
+            return try handle(request, at: milliseconds, in: &work)
+        }
+    }
+
+    /// Writes rows as a device of the server's own, inside one transaction of a database. See
+    /// ``write(_:as:at:in:using:)``.
+    package func write(
+        _ rows: [(key: RowKey, values: Columns<SyncValue>?)], as device: Identifier, at milliseconds: Int64,
+        over tables: inout some SpaceTables, using random: inout some RandomNumberGenerator
+    ) throws -> (response: (transaction: Transaction, verdict: Verdict)?, changes: SpaceContent) {
+        let start = random
+        return try exchange(
+            over: &tables,
+            needs: { _, miss in
+                var needs = miss ?? SpaceNeeds()
+                needs.devices.insert(device)
+                needs.rows.formUnion(rows.map(\.key))
+                return needs
+            },
+            decide: { work in
+                random = start
+                return try write(rows, as: device, at: milliseconds, in: &work, using: &random)
+            })
+    }
+
+    /// Updates all rows that match, as a device of the server's own, inside one transaction of a database.
+    package func updateAll(
+        _ batch: BatchUpdate, as device: Identifier, at milliseconds: Int64, over tables: inout some SpaceTables,
+        using random: inout some RandomNumberGenerator
+    ) throws -> (response: (transaction: Transaction, verdict: Verdict)?, changes: SpaceContent) {
+        let start = random
+        return try exchange(
+            over: &tables,
+            needs: { _, miss in
+                var needs = miss ?? SpaceNeeds()
+                needs.devices.insert(device)
+                needs.batches.append(.init(batch: batch, limit: 2 * BatchUpdate.maximumRows))
+                return needs
+            },
+            decide: { work in
+                random = start
+                return try updateAll(batch, as: device, at: milliseconds, in: &work, using: &random)
+            })
+    }
+
+    /// Loads what a decision needs, decides, and saves the changes. If the decision misses something, loads that, too,
+    /// and begins again.
+    private func exchange<Response>(
+        over tables: inout some SpaceTables, needs: (SpaceWork, SpaceNeeds?) -> SpaceNeeds,
+        decide: (inout SpaceWork) throws -> Response
+    ) throws -> (response: Response, changes: SpaceContent) {
         var loaded = SpaceWork(try tables.history)
         var lastMiss: SpaceNeeds?
         while true {
-            var needs = loaded.missing(needs(of: request, loaded, also: lastMiss))
+            var needs = loaded.missing(needs(loaded, lastMiss))
             needs.batches = Array(needs.batches.prefix(Self.batchesPerLoad))
             if needs != SpaceNeeds() { loaded.insert(try tables.content(for: needs), for: needs) }
-            if case .push(let packet) = request, packet.transactions.count > 1,
-                loaded.matchCount > Self.maximumMatches
-            {
-                return (.tooLarge, SpaceContent())
-            }
             var work = loaded
             do {
-                let response = try handle(request, at: milliseconds, in: &work)
+                let response = try decide(&work)
                 try tables.save(work.changes)
                 return (response, work.changes)
             } catch let miss as SpaceMiss {
@@ -77,7 +129,7 @@ extension SpaceNeeds {
                 {
                     rows.insert(copy)
                 }
-            case .delete(let key, _): rows.insert(key)
+            case .delete(let key, _, _): rows.insert(key)
             case .batch(let batch): batches.append(.init(batch: batch, limit: 2 * BatchUpdate.maximumRows))
             case .void: break
             }

@@ -15,7 +15,10 @@ extension SpaceServer {
             if !part.isLast { break }
             (number, offset) = (number + 1, 0)
         }
-        return .page(LogPage(parts: parts, head: history.head.number, end: record.end, epoch: history.epoch))
+        return .page(
+            LogPage(
+                parts: parts, head: history.head.number, end: record.end, epoch: history.epoch,
+                digest: history.digest, horizon: history.horizon.number, backup: history.backup))
     }
 
     /// Returns the response to a cursor of another history, or to a cursor before the horizon; `nil` for a valid cursor
@@ -39,6 +42,6 @@ extension SpaceServer {
             SnapshotPage(
                 start: request.start ?? history.head, rows: rows,
                 isLast: rows.count == read.count && read.count < pageLimit, head: history.head, end: record.end,
-                decided: decided))
+                decided: decided, horizon: history.horizon.number))
     }
 }

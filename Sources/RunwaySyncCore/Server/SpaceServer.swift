@@ -6,6 +6,8 @@ package struct SpaceServer: Sendable {
     private let mayWrite: @Sendable (Identifier, Operation.Action) -> Bool
     /// The transactions that are refused whatever they change, with the reasons.
     package var refusals: [Identifier: Refusal] = [:]
+    /// The oldest version of the app's tables that may see the space. The default is 0 (rule 15).
+    package var minimumSchema: Int64 = 0
     /// The largest number of changes or rows in a page.
     package var pageLimit = 1_000
     /// The size in bytes at which a page takes no more changes or rows.
@@ -25,7 +27,8 @@ package struct SpaceServer: Sendable {
     package func handle(
         _ request: SyncRequest, at milliseconds: Int64, in store: inout some SpaceStore
     ) throws -> SyncResponse {
-        switch request {
+        if request.schema < minimumSchema { return .upgrade }
+        return switch request {
         case .push(let packet): try push(packet, at: milliseconds, in: &store)
         case .pull(let request): try pull(request, in: store)
         case .snapshot(let request): try snapshot(request, in: store)
@@ -45,29 +48,37 @@ package struct SpaceServer: Sendable {
         if first.number <= record.end.number { return .forked }
         if first.number > record.end.number + 1 { return .gap(record.end) }
         guard first.previous == record.end.operation else { return .forked }
-        record.lastPacket = []
-        for transaction in packet.transactions {
-            let time = HybridClock.clamp(transaction.time, after: record.time, at: now)
-            let verdict = try decide(transaction, from: packet.device, time: time, in: &store)
-            try store.setVerdict(on: transaction.id, verdict)
-            record.lastPacket.append(
-                Decision(transaction: transaction.id, number: transaction.number, verdict: verdict))
-            record.end = transaction.end
-            record.time = time
-        }
+        record.lastPacket = try decide(packet.transactions, from: packet.device, in: &record, at: now, in: &store)
         try store.setDevice(packet.device, record)
         return .verdicts(record.lastPacket.map(\.verdict), head: try store.history.head.number)
     }
 
+    /// Decides on transactions in their order, and moves the end of the chain of their device.
+    ///
+    /// - Parameter isOwn: Whether the server itself made them. The default is `false`.
+    func decide(
+        _ transactions: [Transaction], from device: Identifier, in record: inout DeviceRecord, at now: Int64,
+        in store: inout some SpaceStore, isOwn: Bool = false
+    ) throws -> [Decision] {
+        try transactions.map { transaction in
+            let time = HybridClock.clamp(transaction.time, after: record.time, at: now)
+            let verdict = try decide(transaction, from: device, time: time, in: &store, isOwn: isOwn)
+            try store.setVerdict(on: transaction.id, verdict)
+            (record.end, record.time) = (transaction.end, time)
+            return Decision(transaction: transaction.id, number: transaction.number, verdict: verdict)
+        }
+    }
+
     /// Decides on a transaction. If the transaction has a verdict already, returns that verdict (rules 3 and 12).
     private func decide(
-        _ transaction: Transaction, from device: Identifier, time: HybridTime, in store: inout some SpaceStore
+        _ transaction: Transaction, from device: Identifier, time: HybridTime, in store: inout some SpaceStore,
+        isOwn: Bool
     ) throws -> Verdict {
         if let verdict = try store.verdict(on: transaction.id) { return verdict }
         var (history, merger) = (try store.history, Merger(policies))
         let (head, number) = (history.head.number, history.head.number + 1)
         if transaction.isVoid { return .refused(.void, head: head) }
-        if let refusal = try refusal(of: transaction, from: device, merger, over: store) {
+        if let refusal = try refusal(of: transaction, from: device, merger, over: store, isOwn: isOwn) {
             return .refused(refusal, head: head)
         }
         let author = Author(
@@ -85,7 +96,10 @@ package struct SpaceServer: Sendable {
         }
         if isSuperseded { return .superseded(head: head) }
         try mergeWaiting(&merger, at: number, history, in: &store)
-        for (key, row) in merger.rows { try store.setRow(key, row) }
+        for (key, row) in merger.rows {
+            history.digest.replace(key, try store.row(key), by: row)
+            try store.setRow(key, row)
+        }
         history.head = history.head.next(transaction.id, from: device, at: time)
         try store.append(
             LogEntry(
@@ -97,11 +111,11 @@ package struct SpaceServer: Sendable {
 
     /// Returns the reason to refuse a transaction as a whole; `nil` if there is none.
     private func refusal(
-        of transaction: Transaction, from device: Identifier, _ merger: Merger, over store: some SpaceStore
+        of transaction: Transaction, from device: Identifier, _ merger: Merger, over store: some SpaceStore, isOwn: Bool
     ) throws -> Refusal? {
         if let refusal = refusals[transaction.id] { return refusal }
         for operation in transaction.operations {
-            guard mayWrite(device, operation.action) else { return .forbidden }
+            guard isOwn || mayWrite(device, operation.action) else { return .forbidden }
             if !transaction.wasAcknowledged, try merger.isAbsent(operation, over: store) { return .absent }
             if case .batch(let batch) = operation.action {
                 let count = try merger.keys(matching: batch, over: store).count

@@ -33,6 +33,10 @@ package struct History: Hashable, Sendable {
     package var head: Cursor
     /// The newest entry that was removed from the log.
     package var horizon: Cursor
+    /// The digest of the rows at the head (rule 15).
+    package var digest = Digest()
+    /// The newest entry that a backup contains; 0 if there is none (rule 12).
+    package var backup: Int64 = 0
 
     package init(epoch: Identifier) {
         self.epoch = epoch

@@ -1,4 +1,5 @@
-/// A map from names of columns to values, ordered by name, so that the order is the same on every device.
+/// A map from names of columns to values, ordered by the bytes of the names, so that the order is the same on every
+/// device.
 package struct Columns<Value> {
     private var pairs: [(name: String, value: Value)] = []
 
@@ -12,11 +13,11 @@ package struct Columns<Value> {
     package subscript(name: String) -> Value? {
         get {
             let index = index(of: name)
-            return index < pairs.count && pairs[index].name == name ? pairs[index].value : nil
+            return index < pairs.count && pairs[index].name.isSame(as: name) ? pairs[index].value : nil
         }
         set {
             let index = index(of: name)
-            let isPresent = index < pairs.count && pairs[index].name == name
+            let isPresent = index < pairs.count && pairs[index].name.isSame(as: name)
             switch (newValue, isPresent) {
             case (let value?, true): pairs[index].value = value
             case (let value?, false): pairs.insert((name, value), at: index)
@@ -30,7 +31,7 @@ package struct Columns<Value> {
         var (low, high) = (0, pairs.count)
         while low < high {
             let middle = (low + high) / 2
-            if pairs[middle].name < name { low = middle + 1 } else { high = middle }
+            if pairs[middle].name.utf8.lexicographicallyPrecedes(name.utf8) { low = middle + 1 } else { high = middle }
         }
         return low
     }
@@ -62,7 +63,9 @@ extension Columns: ExpressibleByDictionaryLiteral {
 extension Columns: Sendable where Value: Sendable {}
 
 extension Columns: Equatable where Value: Equatable {
-    package static func == (left: Self, right: Self) -> Bool { left.pairs.elementsEqual(right.pairs, by: ==) }
+    package static func == (left: Self, right: Self) -> Bool {
+        left.pairs.elementsEqual(right.pairs) { $0.name.isSame(as: $1.name) && $0.value == $1.value }
+    }
 }
 
 extension Columns: Hashable where Value: Hashable {
@@ -81,5 +84,18 @@ package struct RowKey: Hashable, Comparable, Sendable {
 
     package init(_ table: String, _ id: Identifier) { (self.table, self.id) = (table, id) }
 
-    package static func < (left: Self, right: Self) -> Bool { (left.table, left.id) < (right.table, right.id) }
+    /// Orders by the bytes of the table, and then by the id.
+    package static func < (left: Self, right: Self) -> Bool {
+        if left.table.isSame(as: right.table) { return left.id < right.id }
+        return left.table.utf8.lexicographicallyPrecedes(right.table.utf8)
+    }
+
+    package static func == (left: Self, right: Self) -> Bool {
+        left.id == right.id && left.table.isSame(as: right.table)
+    }
+}
+
+extension String {
+    /// Whether two texts have the same bytes. Databases compare so; Swift takes two forms of one accent for equal.
+    func isSame(as other: String) -> Bool { utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) }
 }

@@ -42,7 +42,7 @@ public enum SyncValue: Sendable {
         case (.integer(let left), .real(let right)): return right.isNaN ? nil : Self.order(left, right)
         case (.real(let left), .integer(let right)): return left.isNaN ? nil : -Self.order(right, left)
         case (.text(let left), .text(let right)):
-            return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : Self.isEqual(left, right) ? 0 : 1
+            return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : left.isSame(as: right) ? 0 : 1
         case (.bytes(let left), .bytes(let right)):
             return left.lexicographicallyPrecedes(right) ? -1 : left == right ? 0 : 1
         default: return nil
@@ -66,16 +66,13 @@ extension SyncValue: Hashable {
         case (.null, .null): true
         case (.integer(let left), .integer(let right)): left == right
         case (.real(let left), .real(let right)): left == right
-        case (.text(let left), .text(let right)): isEqual(left, right)
+        case (.text(let left), .text(let right)): left.isSame(as: right)
         case (.bytes(let left), .bytes(let right)): left == right
         default: false
         }
     }
 
-    private static func isEqual(_ left: String, _ right: String) -> Bool {
-        left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
-    }
-
+    /// Hashes the value.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: break

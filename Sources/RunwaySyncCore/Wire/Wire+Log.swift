@@ -15,6 +15,11 @@ extension Cursor: WireCodable {
     }
 }
 
+extension Digest: WireCodable {
+    package func write(to writer: inout JSONWriter) { HexWord(sum).write(to: &writer) }
+    package init(_ value: JSONValue) throws(WireError) { try self.init(sum: HexWord(value).word) }
+}
+
 /// The cells of a row, grouped by their stamp, since a row mostly has one or two: `[number, time, operation, device,
 /// {values}]`.
 struct CellGroup: WireCodable {
@@ -110,6 +115,7 @@ extension RowChange: WireCodable {
             $0.member("life", life)
             if !columns.isEmpty { $0.list("cells", CellGroup.list(columns)) }
             if !losers.isEmpty { $0.member("losers", losers) }
+            $0.member("movedTo", ifPresent: movedTo)
         }
     }
 
@@ -117,7 +123,7 @@ extension RowChange: WireCodable {
         try self.init(
             key: value.read("key"), life: value.read("life"),
             columns: value["cells"].exists ? value.readCells("cells") : [:],
-            losers: value.readIfPresent("losers") ?? [:])
+            losers: value.readIfPresent("losers") ?? [:], movedTo: value.readIfPresent("movedTo"))
     }
 }
 

@@ -33,7 +33,9 @@ extension Operation: WireCodable {
             switch action {
             case .insert(let key, let life, let values): $0.write("insert", key, life, values)
             case .update(let key, let life, let values): $0.write("update", key, life, values)
-            case .delete(let key, let life): $0.write("delete", key, life, nil)
+            case .delete(let key, let life, let space):
+                $0.write("delete", key, life, nil)
+                $0.member("movedTo", ifPresent: space)
             case .batch(let batch): $0.member("batch", batch)
             case .void: $0.flag("void", true)
             }
@@ -47,7 +49,8 @@ extension Operation: WireCodable {
         } else if let key: RowKey = try value.readIfPresent("update") {
             try self.init(id: id, action: .update(key, life: value.read("life"), value.read("values")))
         } else if let key: RowKey = try value.readIfPresent("delete") {
-            try self.init(id: id, action: .delete(key, life: value.read("life")))
+            try self.init(
+                id: id, action: .delete(key, life: value.read("life"), movedTo: value.readIfPresent("movedTo")))
         } else if let batch: BatchUpdate = try value.readIfPresent("batch") {
             self.init(id: id, action: .batch(batch))
         } else if try value.readFlag("void") {
@@ -130,11 +133,13 @@ extension Packet: WireCodable {
         writer.object {
             $0.member("device", device)
             $0.list("transactions", transactions)
+            $0.member("schema", schema)
         }
     }
 
     package init(_ value: JSONValue) throws(WireError) {
         try self.init(
-            device: value.read("device"), transactions: value.readList("transactions", limit: Self.maximumTransactions))
+            device: value.read("device"), transactions: value.readList("transactions", limit: Self.maximumTransactions),
+            schema: value.read("schema"))
     }
 }

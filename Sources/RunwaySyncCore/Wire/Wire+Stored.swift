@@ -29,6 +29,8 @@ extension History: WireCodable {
             $0.list("earlier", earlier)
             $0.member("head", head)
             $0.member("horizon", horizon)
+            $0.member("digest", digest)
+            $0.member("backup", backup)
         }
     }
 
@@ -37,6 +39,7 @@ extension History: WireCodable {
         self.init(epoch: head.epoch)
         (self.head, horizon) = (head, try value.read("horizon"))
         earlier = try value.readList("earlier", limit: Self.maximumEpochs)
+        (digest, backup) = (try value.read("digest"), try value.read("backup"))
         guard horizon.epoch == epoch, horizon.number <= head.number else {
             throw WireError(value, expected: "a horizon of the epoch, not past the head")
         }
@@ -85,6 +88,8 @@ extension Outgoing: WireCodable {
             }
             $0.flag("settled", isSettled)
             if let withdrawal { $0.text("withdrawal", withdrawal.name) }
+            $0.flag("offered", isOffered)
+            $0.flag("sentAgain", isSentAgain)
         }
     }
 
@@ -95,6 +100,7 @@ extension Outgoing: WireCodable {
             status = .decided(verdict, at: try value.read("decided"))
         }
         isSettled = try value.readFlag("settled")
+        (isOffered, isSentAgain) = (try value.readFlag("offered"), try value.readFlag("sentAgain"))
         let withdrawal = value["withdrawal"]
         if withdrawal.exists { self.withdrawal = Refusal(name: try withdrawal.name()) }
     }
@@ -111,6 +117,10 @@ extension DeviceState: WireCodable {
             $0.member("clock", clock.last)
             $0.member("sequence", sequence)
             $0.member("snapshot", ifPresent: snapshot)
+            $0.member("digest", digest)
+            $0.member("stagedDigest", stagedDigest)
+            $0.member("horizon", horizon)
+            $0.member("backup", backup)
             $0.flag("revoked", isRevoked)
         }
     }
@@ -122,6 +132,8 @@ extension DeviceState: WireCodable {
         if value["parts"].exists { parts = try value.readList("parts", limit: LogEntry.maximumChanges) }
         clock.receive(try value.read("clock"))
         snapshot = try value.readIfPresent("snapshot")
+        (digest, stagedDigest) = (try value.read("digest"), try value.read("stagedDigest"))
+        (horizon, backup) = (try value.read("horizon"), try value.read("backup"))
         isRevoked = try value.readFlag("revoked")
     }
 }

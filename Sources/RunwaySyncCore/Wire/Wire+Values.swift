@@ -152,8 +152,8 @@ extension Columns: WireCodable where Value: WireCodable {
         self.init()
         for member in value.members {
             let name = member.key
-            guard 1...WireBounds.nameBytes ~= name.utf8.count, self[name] == nil else {
-                throw WireError(value, expected: "names of 1 to \(WireBounds.nameBytes) bytes, each once")
+            guard WireBounds.isName(name), self[name] == nil else {
+                throw WireError(value, expected: "names of 1 to \(WireBounds.nameBytes) bytes without NUL, each once")
             }
             self[name] = try Value(member.value)
         }

@@ -52,6 +52,9 @@ package enum WireBounds {
     /// The largest integer that is written as a number of JSON, and the largest number, life, offset or count.
     package static let number: Int64 = 1 << 53
 
+    /// Whether a text may name a table or a column. PostgreSQL has no text with NUL.
+    static func isName(_ text: String) -> Bool { 1...nameBytes ~= text.utf8.count && !text.utf8.contains(0) }
+
     static let document = JSONLimits(
         maximumByteCount: bodyBytes, maximumDepth: 24, maximumValueCount: 2_000_000)
 }

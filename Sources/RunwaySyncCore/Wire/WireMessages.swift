@@ -48,7 +48,7 @@ extension SyncRequest {
                 query: [
                     .init("device", "\(request.device)"), .init("epoch", "\(request.cursor.epoch)"),
                     .init("number", "\(request.cursor.number)"), .init("tag", HexWord(request.cursor.tag).text),
-                    .init("offset", "\(request.offset)"),
+                    .init("offset", "\(request.offset)"), .init("schema", "\(request.schema)"),
                 ])
         }
     }
@@ -69,7 +69,8 @@ extension SyncRequest {
             self = .pull(
                 PullRequest(
                     device: try wire.parameter("device", Identifier.init(lowercase:)), cursor: cursor,
-                    offset: try wire.parameter("offset", WireRequest.count)))
+                    offset: try wire.parameter("offset", WireRequest.count),
+                    schema: Int64(try wire.parameter("schema", WireRequest.count))))
         default: throw WireError("\(wire.method.rawValue): expected POST push, GET pull or POST snapshot")
         }
     }
@@ -101,13 +102,15 @@ extension SnapshotRequest: WireCodable {
             $0.member("start", ifPresent: start)
             $0.member("after", ifPresent: after)
             if !pending.isEmpty { $0.list("pending", pending) }
+            $0.member("schema", schema)
         }
     }
 
     package init(_ value: JSONValue) throws(WireError) {
         try self.init(
             device: value.read("device"), start: value.readIfPresent("start"), after: value.readIfPresent("after"),
-            pending: value["pending"].exists ? value.readList("pending", limit: Self.maximumPending) : [])
+            pending: value["pending"].exists ? value.readList("pending", limit: Self.maximumPending) : [],
+            schema: value.read("schema"))
     }
 }
 
@@ -118,13 +121,17 @@ extension LogPage: WireCodable {
             $0.member("head", head)
             $0.member("end", end)
             $0.member("epoch", epoch)
+            $0.member("digest", digest)
+            $0.member("horizon", horizon)
+            $0.member("backup", backup)
         }
     }
 
     package init(_ value: JSONValue) throws(WireError) {
         try self.init(
             parts: value.readList("parts", limit: LogEntry.maximumChanges), head: value.read("head"),
-            end: value.read("end"), epoch: value.read("epoch"))
+            end: value.read("end"), epoch: value.read("epoch"), digest: value.read("digest"),
+            horizon: value.read("horizon"), backup: value.read("backup"))
     }
 }
 
@@ -137,6 +144,7 @@ extension SnapshotPage: WireCodable {
             $0.member("head", head)
             $0.member("end", end)
             if !decided.isEmpty { $0.list("decided", decided) }
+            $0.member("horizon", horizon)
         }
     }
 
@@ -145,6 +153,7 @@ extension SnapshotPage: WireCodable {
             start: value.read("start"), rows: value.readList("rows", limit: LogEntry.maximumChanges),
             isLast: !value.readFlag("more"), head: value.read("head"), end: value.read("end"),
             decided: value["decided"].exists
-                ? value.readList("decided", limit: SnapshotRequest.maximumPending) : [])
+                ? value.readList("decided", limit: SnapshotRequest.maximumPending) : [],
+            horizon: value.read("horizon"))
     }
 }

@@ -43,10 +43,10 @@ extension JSONValue {
         return bool
     }
 
-    /// Returns the text of a string that has from 1 to ``WireBounds/nameBytes`` bytes.
+    /// Returns the text of a string that is a valid name.
     func name() throws(WireError) -> String {
-        guard let name = string, 1...WireBounds.nameBytes ~= name.utf8.count else {
-            throw WireError(self, expected: "a name of 1 to \(WireBounds.nameBytes) bytes")
+        guard let name = string, WireBounds.isName(name) else {
+            throw WireError(self, expected: "a name of 1 to \(WireBounds.nameBytes) bytes without NUL")
         }
         return name
     }

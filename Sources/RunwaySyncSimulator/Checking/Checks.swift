@@ -9,6 +9,10 @@ extension Simulation {
         if try store.outgoing().contains(where: { $0.verdict == nil && ($0.isSettled || $0.withdrawal != nil) }) {
             devices[index].screen.forget()
         }
+        if try !store.parkedRows.isEmpty { places.insert(.parked) }
+        if try store.schema == 1, try store.rows.contains(where: { $0.value.columns["c"] != nil }) {
+            places.insert(.unknownColumn)
+        }
         guard failure == nil, let finding = devices[index].screen.look(at: try store.shownRows) else { return }
         failure = "device \(index): \(finding)"
     }
@@ -16,7 +20,7 @@ extension Simulation {
     /// Checks that the confirmed rows of a device are those of the server at its cursor.
     mutating func compareConfirmedRows(of index: Int) throws {
         let store = devices[index].file.store
-        guard failure == nil, try !store.state.isRevoked else { return }
+        guard failure == nil, direction == .both, try !store.state.isRevoked else { return }
         guard let expected = server.states[try store.state.cursor.tag] else { return }
         let rows = try store.rows
         for key in Set(expected.keys).union(rows.keys).sorted() {
@@ -32,11 +36,16 @@ extension Simulation {
     mutating func note(_ effects: [SyncDevice.Effect], of index: Int) {
         for effect in effects {
             switch effect {
-            case .refused(let transaction, _):
+            case .refused(let transaction, let refusal):
+                if refusal == .expired { places.insert(.expired) }
                 devices[index].screen.forget()
                 devices[index].file.written.removeAll { transaction.contains($0) }
             case .pause(let milliseconds): devices[index].pauseEnd = now + milliseconds
-            case .send, .met, .upgrade: break
+            case .offered:
+                places.insert(.offered)
+                schedule(.decision(index), after: .random(in: 1...2_000, using: &random))
+            case .differs: failure = failure ?? "device \(index): the digests differ"
+            case .send, .met, .upgrade, .moved: break
             }
         }
     }
@@ -63,6 +72,10 @@ extension Simulation {
                 return "server: \(key) is \(describe(left)), and \(describe(right)) in the reference"
             }
         }
+        var digest = Digest()
+        for (key, row) in server.store.rows { digest.replace(key, .absent, by: row) }
+        if digest != server.store.history.digest { return "the digest of the server is not that of its rows" }
+        if let value = server.doubled, direction != .both, !hasCopies { return "\(value) was sent twice" }
         for (index, device) in devices.enumerated() where try !device.file.store.state.isRevoked {
             if let difference = try difference(of: device.file) { return "device \(index): \(difference)" }
         }
@@ -75,23 +88,35 @@ extension Simulation {
         if let waiting = try store.outgoing().first(where: { $0.verdict == nil }) {
             return try "transaction \(waiting.transaction.number) waits; cursor \(store.state.cursor.number)"
         }
+        if direction == .both, let difference = try differenceOfRows(of: store) { return difference }
+        if direction != .both, try store.shownRows != file.own { return "the rows of the app have changed" }
+        for value in file.written { if let loss = try lost(value, in: store) { return loss } }
+        return nil
+    }
+
+    private func differenceOfRows(of store: any SimulatedFile) throws -> String? {
         if try store.state.cursor.number != server.store.history.head.number {
             return try "cursor \(store.state.cursor.number), head \(server.store.history.head.number)"
         }
+        if try store.state.digest != server.store.history.digest { return "the digests differ" }
         let rows = server.store.rows.compactMapValues(\.values)
-        let shown = try store.shownRows
-        for key in Set(rows.keys).union(shown.keys).sorted() where rows[key] != shown[key] {
+        let (schema, shown) = (try store.schema, try store.shownRows)
+        for key in Set(rows.keys).union(shown.keys).sorted() {
+            let visible = rows[key].flatMap { SimulatedEvent.visible($0, of: key, schema: schema) }
+            if visible == shown[key], try (rows[key] != nil && visible == nil) == store.parkedRows.contains(key) {
+                continue
+            }
             return
                 "\(key) shows \(String(describing: shown[key])), and the server has \(String(describing: rows[key]))"
         }
-        for value in file.written { if let loss = try lost(value, in: store) { return loss } }
         return nil
     }
 
     /// Returns a description if a value that the user wrote is neither in the log nor refused.
     private func lost(_ value: SyncValue, in store: any SimulatedFile) throws -> String? {
         guard let outgoing = try store.outgoing().first(where: { $0.transaction.contains(value) }) else {
-            return "\(value) was never sealed, or is lost"
+            // The device removes what a backup of the server contains.
+            return server.decided.contains(value) ? nil : "\(value) was never sealed, or is lost"
         }
         guard let verdict = outgoing.verdict, verdict.isInLog else { return nil }
         guard let verdict = server.store.verdict(on: outgoing.transaction.id) else {
@@ -111,6 +136,18 @@ extension Simulation {
 }
 
 extension Transaction {
+    /// The texts that the transaction writes.
+    var texts: [SyncValue] {
+        operations.flatMap { operation -> [SyncValue] in
+            switch operation.action {
+            case .insert(_, _, let values), .update(_, _, let values):
+                return values.map(\.value).filter { if case .text = $0 { true } else { false } }
+            case .batch(let batch): return batch.values.map(\.value)
+            case .delete, .void: return []
+            }
+        }
+    }
+
     func contains(_ value: SyncValue) -> Bool {
         operations.contains { operation in
             switch operation.action {

@@ -3,7 +3,9 @@ package enum Place: String, CaseIterable, Sendable {
     case absent, announcedRestore, batch, clamped, conflict, crashAfterCommit, crashBeforeCommit, duplicate, forked,
         gap,
         history, horizon, lostResponse, refused, repetition, restore, revoked, snapshot, snapshotOfManyPages,
-        splitTransaction, superseded, tooLarge, unreadable, wait, waitingOperation, withdrawal
+        splitTransaction, superseded, tooLarge, unreadable, wait, deviceTaken,
+        expired, offered, parked, sentAgain, serverWrite, unconditionalBatch, unknownColumn, upgrade, waitingOperation,
+        withdrawal
 }
 
 /// A hash of what was done, in its order (FNV-1a).

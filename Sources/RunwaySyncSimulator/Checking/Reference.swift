@@ -47,7 +47,7 @@ struct Reference {
             switch operation.action {
             case .void: continue
             case .insert(let key, let life, _): stays = stays || life >= self.life(key)
-            case .delete(let key, let life): stays = stays || life >= self.life(key)
+            case .delete(let key, let life, _): stays = stays || life >= self.life(key)
             case .update(let key, let life, _):
                 if life > self.life(key), !transaction.wasAcknowledged { return }
                 stays = stays || life >= self.life(key)
@@ -73,7 +73,7 @@ struct Reference {
         case .update(let key, let life, let values):
             if life > self.life(key) { late.append((operation, device, time, basis)) }
             if life == self.life(key) { set(values, key, operation.id, device, time, basis) }
-        case .delete(let key, let life):
+        case .delete(let key, let life, _):
             if life > self.life(key) { lines[key] = Line(life: life) }
         case .batch(let batch):
             for key in lines.keys.sorted() where key.table == batch.table {

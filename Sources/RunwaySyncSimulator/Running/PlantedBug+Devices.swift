@@ -37,7 +37,7 @@ extension SimulatedDevice {
 extension Operation {
     fileprivate var key: RowKey? {
         switch action {
-        case .insert(let key, _, _), .update(let key, _, _), .delete(let key, _): key
+        case .insert(let key, _, _), .update(let key, _, _), .delete(let key, _, _): key
         case .batch, .void: nil
         }
     }
@@ -64,4 +64,17 @@ extension SyncResponse {
 
 extension SyncRequest {
     var isPush: Bool { if case .push = self { true } else { false } }
+
+    var device: Identifier {
+        switch self {
+        case .push(let packet): packet.device
+        case .pull(let request): request.device
+        case .snapshot(let request): request.device
+        }
+    }
+}
+
+extension Outgoing {
+    /// Whether the app shows the transaction as failed (rule 19).
+    var hasFailed: Bool { withdrawal == .expired || verdict?.refusal != nil }
 }

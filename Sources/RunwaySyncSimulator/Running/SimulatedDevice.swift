@@ -7,6 +7,8 @@ struct SimulatedDevice {
         var store: any SimulatedFile
         /// The values that the user of this file wrote, and that must arrive or be refused.
         var written: [SyncValue] = []
+        /// The rows of an app that only sends, as it wrote them.
+        var own: [RowKey: Columns<SyncValue>] = [:]
     }
 
     var file: File
@@ -25,17 +27,20 @@ struct SimulatedDevice {
     /// Values that a cell showed before, and must not show again (own writes never revert).
     var screen = Screen()
 
-    init(_ file: File) {
+    init(_ file: File, direction: SyncDevice.Direction) throws {
         self.file = file
         process = SyncDevice(SimulatedEvent.policies)
+        process.direction = direction
+        process.schema = try file.store.schema
     }
 
     /// Ends the process, and begins another.
     mutating func restart() throws {
         try file.store.reload()
-        let limit = process.packetLimit
+        let former = process
         process = SyncDevice(SimulatedEvent.policies)
-        process.packetLimit = limit
+        (process.packetLimit, process.direction) = (former.packetLimit, former.direction)
+        process.schema = try file.store.schema
         incarnation += 1
         crash = nil
     }

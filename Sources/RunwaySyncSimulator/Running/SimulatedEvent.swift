@@ -1,4 +1,4 @@
-import RunwaySyncCore
+package import RunwaySyncCore
 
 /// One step of a run. A run is a list of them, which shrinks when it fails.
 package enum SimulatedEvent: Hashable, Sendable {
@@ -40,6 +40,16 @@ package enum SimulatedEvent: Hashable, Sendable {
     case poison(Int)
     /// The user withdraws the last transaction that waits.
     case withdraw(Int)
+    /// The user sends the first failed transaction again.
+    case sendAgain(Int)
+    /// The server writes rows itself.
+    case serverWrite([RowWrite])
+    /// The user installs the new version of the app, which has one more column, and holds rows that the old one refuses.
+    case update(Int)
+    /// The server requires the new version of the app.
+    case requireUpdate
+    /// The id of a device belongs to somebody else.
+    case take(Int)
 
     package struct RowWrite: Hashable, Sendable {
         let table: Int
@@ -80,7 +90,16 @@ extension SimulatedEvent {
     /// The tables of every run; each has another policy.
     static let tables = ["note", "sheet", "draft", "question"]
     static let policies = ConflictPolicies(["sheet": .wholeRow, "draft": .keepBoth, "question": .ask])
-    static let columns = ["a", "b", "n"]
+    static let columns = ["a", "b", "n", "c"]
+
+    /// Returns what an app shows of a row; `nil` if it shows nothing of it. Version 1 of the app does not have the last
+    /// column, and refuses notes with a large number.
+    package static func visible(
+        _ values: Columns<SyncValue>, of key: RowKey, schema: Int64
+    ) -> Columns<SyncValue>? {
+        if schema > 1 { return values }
+        return key.table == "note" && values["n"] == .integer(9) ? nil : values.filter { name, _ in name != "c" }
+    }
 
     /// Makes the events of a run.
     package static func list(seed: UInt64, count: Int, devices: Int) -> [SimulatedEvent] {
@@ -108,7 +127,7 @@ extension SimulatedEvent {
     private enum Kind: CaseIterable {
         case write, pass, link, crash, batch, save, restore, clone, clock, backUp, restoreServer, trim, limit, fail,
             permit,
-            revoke, readmit, poison, withdraw
+            revoke, readmit, poison, withdraw, sendAgain, serverWrite, update, requireUpdate, take
 
         func event(on device: Int, rowCount: Int, _ random: inout SeededRandom) -> SimulatedEvent {
             func any<Value>(_ values: Value..., random: inout SeededRandom) -> Value {
@@ -120,7 +139,8 @@ extension SimulatedEvent {
             case .pass: return .pass(1 << Int64.random(in: 3...13, using: &random))
             case .link: return .link(device, any(.clear, .clear, .up, .down, .random, random: &random))
             case .crash: return .crash(device, any(.now, .beforeCommit, .afterCommit, random: &random))
-            case .batch: return .batch(device, table: table, below: .random(in: 0...6, using: &random))
+            // A batch below 0 has no condition.
+            case .batch: return .batch(device, table: table, below: .random(in: -1...6, using: &random))
             case .save: return .save(device)
             case .restore: return .restore(device)
             case .clone: return .clone(device, isNoticed: .random(using: &random))
@@ -137,6 +157,11 @@ extension SimulatedEvent {
             case .readmit: return .readmit(device)
             case .poison: return .poison(device)
             case .withdraw: return .withdraw(device)
+            case .sendAgain: return .sendAgain(device)
+            case .serverWrite: return .serverWrite(writes(rowCount, &random))
+            case .update: return .update(device)
+            case .requireUpdate: return .requireUpdate
+            case .take: return .take(device)
             }
         }
     }

@@ -10,7 +10,15 @@ struct SimulatedServer {
     var core = SpaceServer(SimulatedEvent.policies)
     private(set) var store: MemorySpaceStore
     private(set) var reference: Reference
-    private var backup: (MemorySpaceStore, Reference)?
+    private var backup: (MemorySpaceStore, Reference, [SyncValue: Identifier], Set<SyncValue>)?
+    /// The operation that brought each value into the log.
+    private var arrived: [SyncValue: Identifier] = [:]
+    /// The values of the transactions that the server has decided on, and not refused.
+    private(set) var decided: Set<SyncValue> = []
+    /// A value that came into the log by two operations.
+    private(set) var doubled: SyncValue?
+    /// The ids of devices that belong to somebody else.
+    private var taken: Set<Identifier> = []
     private var forbidden: Set<Right> = []
     /// Values that the server can't read.
     private var poison: Set<SyncValue> = []
@@ -31,6 +39,10 @@ struct SimulatedServer {
     /// Handles a request, and passes the transactions that are new to the reference.
     mutating func handle(_ request: SyncRequest, at now: Int64, places: inout Set<Place>) throws -> SyncResponse {
         var request = request
+        if taken.contains(request.device) {
+            places.insert(.deviceTaken)
+            return .deviceTaken
+        }
         if case .push(let packet) = request, let response = deviate(packet) { return response }
         if case .push(let packet) = request,
             packet.transactions.contains(where: { poison.contains(where: $0.contains) })
@@ -42,7 +54,7 @@ struct SimulatedServer {
         var core = SpaceServer(SimulatedEvent.policies) { [forbidden] device, action in
             action.table.map { !forbidden.contains(Right(device: device, table: $0)) } ?? true
         }
-        core.pageLimit = self.core.pageLimit
+        (core.pageLimit, core.minimumSchema) = (self.core.pageLimit, self.core.minimumSchema)
         let clock = store.bug == .believesClocks ? now + 864_000_000 : now
         let former = store
         let response = try core.handle(request, at: clock, over: &store).response
@@ -66,12 +78,13 @@ struct SimulatedServer {
             if !isRepetition, former.verdict(on: transaction.id) != nil { places.insert(.duplicate) }
             if transaction.time.milliseconds > now + 60_000 { places.insert(.clamped) }
             switch verdict {
-            case .applied: break
+            case .applied: if !isRepetition { noteArrival(of: transaction) }
             case .conflict: places.insert(.conflict)
             case .superseded: places.insert(.superseded)
             case .refused(let refusal, _): places.insert(refusal == .absent ? .absent : .refused)
             }
             if isRepetition { continue }
+            if verdict.refusal == nil { decided.formUnion(transaction.texts) }
             let isForbidden = transaction.operations.contains { operation in
                 operation.action.table.map { forbidden.contains(Right(device: packet.device, table: $0)) } ?? false
             }
@@ -80,6 +93,36 @@ struct SimulatedServer {
         if store.hasWaiting { places.insert(.waitingOperation) }
     }
 
+    private mutating func noteArrival(of transaction: Transaction) {
+        for operation in transaction.operations {
+            guard case .insert(_, _, let values) = operation.action else { continue }
+            for case (_, .text(let text)) in values {
+                let first = arrived.updateValue(operation.id, forKey: .text(text))
+                if let first, first != operation.id { doubled = .text(text) }
+            }
+        }
+    }
+
+    /// Writes rows as the server itself.
+    mutating func write(
+        _ rows: [(key: RowKey, values: Columns<SyncValue>?)], at now: Int64, using random: inout SeededRandom
+    ) throws {
+        let device = Identifier(high: 9, low: 9)
+        var same = random
+        let response = try core.write(rows, as: device, at: now, over: &store, using: &random).response
+        try twin?.transaction { tables in
+            let second = try core.write(rows, as: device, at: now, over: &tables, using: &same).response
+            guard response?.transaction == second?.transaction, response?.verdict == second?.verdict else {
+                throw StoreDifference(description: "a write of the server")
+            }
+        }
+        guard let response else { return }
+        reference.receive(response.transaction, from: device, at: now, isForbidden: false)
+        states[store.history.head.tag] = store.rows
+    }
+
+    mutating func take(_ device: Identifier) { taken.insert(device) }
+
     private func note(_ response: SyncResponse, places: inout Set<Place>) {
         switch response {
         case .gap: places.insert(.gap)
@@ -87,6 +130,7 @@ struct SimulatedServer {
         case .horizon: places.insert(.horizon)
         case .history: places.insert(.history)
         case .revoked: places.insert(.revoked)
+        case .upgrade: places.insert(.upgrade)
         case .snapshot(let page): places.insert(page.isLast ? .snapshot : .snapshotOfManyPages)
         case .page(let page): if page.parts.contains(where: { !$0.isLast }) { places.insert(.splitTransaction) }
         default: break
@@ -115,7 +159,9 @@ struct SimulatedServer {
     }
 
     mutating func backUp() throws {
-        backup = (store, reference)
+        store.history.backup = store.history.head.number
+        try twin?.save { $0.history = store.history }
+        backup = (store, reference, arrived, decided)
         try twin?.backUp()
     }
 
@@ -124,7 +170,7 @@ struct SimulatedServer {
     /// - Parameter epoch: The new epoch; `nil` if nobody announces the restore.
     mutating func restore(announcing epoch: Identifier?) throws -> Bool {
         guard let backup else { return false }
-        (store, reference) = backup
+        (store, reference, arrived, decided) = backup
         try store.reload()
         try twin?.restore()
         pushed = []
@@ -162,7 +208,7 @@ extension Operation.Action {
     /// The table; `nil` for a void.
     fileprivate var table: String? {
         switch self {
-        case .insert(let key, _, _), .update(let key, _, _), .delete(let key, _): key.table
+        case .insert(let key, _, _), .update(let key, _, _), .delete(let key, _, _): key.table
         case .batch(let batch): batch.table
         case .void: nil
         }

@@ -10,6 +10,8 @@ package struct Simulation {
             /// The device gives up a request.
             case timeout(Int, exchange: Int64, incarnation: Int)
             case poke(Int, head: Int64)
+            /// The user decides on the transactions that were offered.
+            case decision(Int)
             case timer(Int)
         }
 
@@ -36,16 +38,17 @@ package struct Simulation {
     private var order = 0
     var writeCount = 0
     let bug: PlantedBug?
+    let direction: SyncDevice.Direction
     let narrate: ((String) -> Void)?
     /// Whether a file was copied, to another device or to an earlier time.
     var hasCopies = false
 
     private init(
         seed: UInt64, devices count: Int, bug: PlantedBug?, narrate: ((String) -> Void)?,
-        makeFile: (Identifier) throws -> any SimulatedFile, twin: (any SpaceTwin)?
+        direction: SyncDevice.Direction, makeFile: (Identifier) throws -> any SimulatedFile, twin: (any SpaceTwin)?
     ) throws {
         random = SeededRandom(seed: seed)
-        (self.bug, self.narrate) = (bug, narrate)
+        (self.bug, self.narrate, self.direction) = (bug, narrate, direction)
         server = try SimulatedServer(
             epoch: Identifier(high: random.next(), low: random.next()), bug: bug, twin: twin)
         for _ in 0..<count { try add(.init(store: makeFile(newIdentifier()))) }
@@ -57,16 +60,17 @@ package struct Simulation {
     ///   - devices: The number of devices at the start. The default is 3.
     ///   - bug: A mistake to plant. The default is none.
     ///   - narrate: Receives a line for each event and each message. The default is none.
+    ///   - direction: The directions in which the devices synchronise. The default is both.
     ///   - makeFile: Makes the file of a new device. The default has its tables in memory.
     ///   - twin: A database that handles the same requests as the server's store in memory. The default is none.
     /// - Throws: ``StoreDifference`` if the database does not agree.
     package static func run(
         seed: UInt64, _ events: [SimulatedEvent], devices: Int = 3, bug: PlantedBug? = nil,
-        narrate: ((String) -> Void)? = nil, makeFile: ((Identifier) throws -> any SimulatedFile)? = nil,
-        twin: (any SpaceTwin)? = nil
+        narrate: ((String) -> Void)? = nil, direction: SyncDevice.Direction = .both,
+        makeFile: ((Identifier) throws -> any SimulatedFile)? = nil, twin: (any SpaceTwin)? = nil
     ) throws -> Outcome {
         var run = try Simulation(
-            seed: seed, devices: devices, bug: bug, narrate: narrate,
+            seed: seed, devices: devices, bug: bug, narrate: narrate, direction: direction,
             makeFile: makeFile ?? { MemoryDeviceStore(device: $0, bug: bug) }, twin: twin)
         for event in events where run.failure == nil {
             try run.perform(event)
@@ -94,8 +98,9 @@ package struct Simulation {
 
     mutating func newIdentifier() -> Identifier { Identifier(high: random.next(), low: random.next()) }
 
-    mutating func add(_ file: SimulatedDevice.File) {
-        devices.append(SimulatedDevice(file))
+    mutating func add(_ file: SimulatedDevice.File) throws {
+        devices.append(try SimulatedDevice(file, direction: direction))
+        if direction != .both { devices[devices.count - 1].screen.isOff = true }
         schedule(.timer(devices.count - 1), after: .random(in: 1...4_000, using: &random))
     }
 
@@ -134,8 +139,12 @@ package struct Simulation {
             if bug == .silenceIsAcknowledged { try devices[index].dropPacket(at: now) }
             try handle(.lost(exchange: exchange), on: index)
         case .poke(let index, let head): try handle(.poked(head: head), on: index)
+        case .decision(let index): try handle(.decidedOffers(accepts: .random(using: &random)), on: index)
         case .timer(let index):
             schedule(.timer(index), after: 4_000)
+            if try devices[index].file.store.outgoing().contains(where: \.isOffered) {
+                try handle(.decidedOffers(accepts: .random(using: &random)), on: index)
+            }
             if bug != .waitsForTheNextWrite { try handle(.prompted, on: index) }
         }
     }
@@ -198,6 +207,11 @@ package struct Simulation {
         for delay in delays(of: devices[index].link, isUp: false) {
             schedule(.response(index, response, exchange: exchange, incarnation: incarnation), after: delay)
         }
+        wakeUp(after: former)
+    }
+
+    /// Reports a new head of the log to all devices.
+    mutating func wakeUp(after former: Int64) {
         let head = server.store.history.head.number
         if head == former { return }
         for other in devices.indices {

@@ -14,6 +14,12 @@ package protocol SimulatedFile {
     ///
     /// - Throws: ``TransactionTooLarge``.
     mutating func write(_ values: [(key: RowKey, values: Columns<SyncValue>?)], at milliseconds: Int64) throws
+    /// The version of the app's tables: 1, and 2 after ``update()``. The default is 2.
+    var schema: Int64 { get throws }
+    /// The rows that the tables of the app refused. None by default.
+    var parkedRows: Set<RowKey> { get throws }
+    /// Installs version 2 of the app, and returns the rows to show anew. Does nothing by default.
+    mutating func update() throws -> Set<RowKey>
     /// Reads all that is stored, as a process does when it begins. Does nothing by default.
     mutating func reload() throws
     /// Updates all rows that match, in one transaction.
@@ -30,6 +36,9 @@ package protocol SimulatedFile {
 
 extension SimulatedFile {
     package mutating func reload() {}
+    package var schema: Int64 { 2 }
+    package var parkedRows: Set<RowKey> { [] }
+    package mutating func update() -> Set<RowKey> { [] }
 }
 
 extension SimulatedFile where Self: DeviceStore {
@@ -58,6 +67,8 @@ package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
     private var stagedRows: [RowKey: Row] = [:]
     private var changes: [CapturedTransaction] = []
     private var transactions: [Outgoing] = []
+    package private(set) var schema: Int64 = 1
+    package private(set) var parkedRows: Set<RowKey> = []
     let bug: PlantedBug?
 
     package init(device: Identifier, bug: PlantedBug? = nil) {
@@ -75,6 +86,8 @@ package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
         for (key, values) in values {
             let byteCount = values?.reduce(0) { $0 + $1.value.byteCount } ?? 0
             try captured.capture(key, before: shownRows[key], byteCount: byteCount)
+            // The app can't delete a row that it does not have.
+            if values != nil { parkedRows.remove(key) }
             if let values { shownRows[key, default: [:]].merge(values) } else { shownRows[key] = nil }
         }
         if bug != .captureAfterCommit { changes.append(captured) }
@@ -103,8 +116,16 @@ package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
             try? captured.capture(key, before: shownRows[key], byteCount: 0)
             changes.append(captured)
         }
-        shownRows[key] = values
+        let visible = values.flatMap { SimulatedEvent.visible($0, of: key, schema: schema) }
+        shownRows[key] = visible
+        if (values == nil) == (visible == nil) { parkedRows.remove(key) } else { parkedRows.insert(key) }
     }
+
+    package mutating func update() -> Set<RowKey> {
+        schema = 2
+        return parkedRows.union(rows.filter { $0.value.columns["c"] != nil }.keys)
+    }
+
     package mutating func setPreviewed(_ keys: Set<RowKey>) { previewed = keys }
 
     package func captured() -> [CapturedTransaction] { changes }
@@ -134,7 +155,8 @@ package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
     package mutating func removeStaged() { stagedRows = [:] }
     package mutating func adoptStaged() {
         (rows, stagedRows) = (stagedRows, [:])
-        shownRows = rows.compactMapValues(\.values)
+        (shownRows, parkedRows) = ([:], [])
+        for (key, row) in rows { show(key, row.values) }
         if bug == .snapshotDropsOutgoing { transactions = [] }
     }
 }

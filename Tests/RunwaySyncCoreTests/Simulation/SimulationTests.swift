@@ -1,3 +1,4 @@
+import RunwaySyncCore
 import RunwaySyncSimulator
 import Testing
 
@@ -11,7 +12,18 @@ struct SimulationTests {
             #expect(outcome.failure == nil, "seed \(seed)")
             places.formUnion(outcome.places)
         }
-        #expect(Place.allCases.filter { !places.contains($0) } == [])
+        #expect(Place.allCases.filter { !places.contains($0) && ![.expired, .sentAgain].contains($0) } == [])
+    }
+
+    /// Rule 19.
+    @Test func devicesThatOnlySendLoseAndDoubleNothing() throws {
+        var places: Set<Place> = []
+        for seed in UInt64(1)...60 {
+            let outcome = try Simulation.run(seed: seed, events(seed), direction: .sending(deadline: 5_000))
+            #expect(outcome.failure == nil, "seed \(seed)")
+            places.formUnion(outcome.places)
+        }
+        #expect(places.isSuperset(of: [.expired, .sentAgain]))
     }
 
     @Test func fiveDevicesWithLongRunsBecomeEqual() throws {

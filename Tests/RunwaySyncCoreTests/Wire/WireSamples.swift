@@ -25,7 +25,7 @@ struct WireSamples {
     }
 
     private mutating func name() -> String {
-        any("a", "title", "naïve", "table \"x\"", "\u{0}", String(repeating: "n", count: 255))
+        any("a", "title", "naïve", "table \"x\"", "\u{1}", String(repeating: "n", count: 255))
     }
 
     mutating func value() -> SyncValue {
