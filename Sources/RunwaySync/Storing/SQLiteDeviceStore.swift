@@ -217,10 +217,11 @@ extension SQLiteDeviceStore: DeviceStore {
         openTransactions = open
     }
 
-    func contains(_ transaction: Identifier) throws -> Bool {
-        let sql = "SELECT 1 FROM runway_sync_outgoing WHERE space = ? AND id = ?"
-        return try Int.fetchOne(
-            database.cachedStatement(sql: sql), arguments: [number, transaction.databaseValue]) != nil
+    func outgoing(_ transaction: Identifier) throws -> Outgoing? {
+        let sql = "SELECT body FROM runway_sync_outgoing WHERE space = ? AND id = ?"
+        return try Data.fetchOne(
+            database.cachedStatement(sql: sql), arguments: [number, transaction.databaseValue]
+        ).map { try Outgoing(encoded: Array($0)) }
     }
 
     func hasRetained(bytes: Int, before milliseconds: Int64) throws -> Bool {

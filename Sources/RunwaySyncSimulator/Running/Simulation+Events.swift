@@ -105,10 +105,8 @@ extension Simulation {
 
     /// Installs the new version of the app of a device.
     private mutating func update(_ index: Int) throws {
-        try devices[index].process.seal(at: now, in: &devices[index].file.store, using: &random)
-        let keys = try devices[index].file.store.update()
+        try devices[index].file.store.update(by: devices[index].process, at: now, using: &random)
         try devices[index].restart()
-        try devices[index].process.refresh(keys, in: &devices[index].file.store)
         try look(at: index)
     }
 

@@ -18,8 +18,8 @@ package protocol SimulatedFile {
     var schema: Int64 { get throws }
     /// The rows that the tables of the app refused. None by default.
     var parkedRows: Set<RowKey> { get throws }
-    /// Installs version 2 of the app, and returns the rows to show anew. Does nothing by default.
-    mutating func update() throws -> Set<RowKey>
+    /// Installs version 2 of the app, in one transaction. Does nothing by default.
+    mutating func update(by process: SyncDevice, at milliseconds: Int64, using random: inout SeededRandom) throws
     /// Reads all that is stored, as a process does when it begins. Does nothing by default.
     mutating func reload() throws
     /// Updates all rows that match, in one transaction.
@@ -38,7 +38,9 @@ extension SimulatedFile {
     package mutating func reload() {}
     package var schema: Int64 { 2 }
     package var parkedRows: Set<RowKey> { [] }
-    package mutating func update() -> Set<RowKey> { [] }
+    package mutating func update(
+        by process: SyncDevice, at milliseconds: Int64, using random: inout SeededRandom
+    ) throws {}
 }
 
 extension SimulatedFile where Self: DeviceStore {
@@ -121,9 +123,12 @@ package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
         if (values == nil) == (visible == nil) { parkedRows.remove(key) } else { parkedRows.insert(key) }
     }
 
-    package mutating func update() -> Set<RowKey> {
+    package mutating func update(
+        by process: SyncDevice, at milliseconds: Int64, using random: inout SeededRandom
+    ) throws {
+        try process.seal(at: milliseconds, in: &self, using: &random)
         schema = 2
-        return parkedRows.union(rows.filter { $0.value.columns["c"] != nil }.keys)
+        try process.refresh(parkedRows.union(rows.filter { $0.value.columns["c"] != nil }.keys), in: &self)
     }
 
     package mutating func setPreviewed(_ keys: Set<RowKey>) { previewed = keys }

@@ -26,7 +26,8 @@ struct SimulatedSQLiteFile: SimulatedFile {
                     try database.execute(
                         sql: """
                             CREATE TABLE \(table) (
-                                id BLOB NOT NULL PRIMARY KEY, spaceId BLOB NOT NULL, a TEXT, b TEXT, n INTEGER) STRICT
+                                id BLOB NOT NULL PRIMARY KEY, spaceId BLOB NOT NULL, a TEXT, b TEXT, n INTEGER, c TEXT)
+                            STRICT
                             """)
                 }
                 try capture.prepare(database)
