@@ -12,11 +12,8 @@
     ///
     /// Offsets become visible in their order, so every process reads the events from the table in the same order.
     /// `NOTIFY` only wakes the other processes. If it is lost, or the database does not support it, they find the
-    /// events within ``pollInterval``.
+    /// events within two seconds.
     public final class PostgreSQLEventLog: SharedEventLog {
-        /// The interval at which the table is read even without a notification: 2 s.
-        public static let pollInterval = Duration.seconds(2)
-
         private let url: String
         let tenant: String
         let name: String

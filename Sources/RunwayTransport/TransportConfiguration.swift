@@ -17,19 +17,12 @@ public struct TransportConfiguration: Sendable {
         case certificates(pem: [String])
     }
 
-    /// The versions of HTTP that are offered to servers.
-    public enum HTTPVersions: Sendable {
-        /// HTTP/2 over TLS if the server supports it, otherwise HTTP/1.1.
-        case automatic
-        /// Only HTTP/1.1.
-        case http1Only
-    }
-
     /// The roots, pins, client certificates and development exceptions of ``NIOTransport``. The default trusts only the
     /// operating system's roots. The initializer sets only the roots.
     public var trustPolicy: TrustPolicy
-    /// The versions of HTTP that are offered to servers. The default is ``HTTPVersions/automatic``.
-    public var httpVersions: HTTPVersions
+    /// Whether servers that support HTTP/2 over TLS are called over it. The default is `true`; otherwise all requests
+    /// use HTTP/1.1.
+    public var usesHTTP2: Bool
     /// The maximum time for establishing a connection, including TLS. The default is 10 s. If all connections are in
     /// use, a call over ``NIOTransport`` waits for one until its own deadline.
     public var connectTimeout: Duration
@@ -54,12 +47,12 @@ public struct TransportConfiguration: Sendable {
     /// Creates a configuration. `trust` becomes the ``TrustPolicy/roots`` of ``trustPolicy``. Each other parameter has
     /// the default of its property.
     public init(
-        trust: Trust = .system, httpVersions: HTTPVersions = .automatic, connectTimeout: Duration = .seconds(10),
+        trust: Trust = .system, usesHTTP2: Bool = true, connectTimeout: Duration = .seconds(10),
         idleTimeout: Duration = .seconds(60), keepAlive: Duration = .seconds(60), maximumConnectionsPerOrigin: Int = 8,
         isTransparent: Bool = false
     ) {
         trustPolicy = TrustPolicy(roots: trust)
-        self.httpVersions = httpVersions
+        self.usesHTTP2 = usesHTTP2
         self.connectTimeout = connectTimeout
         self.idleTimeout = idleTimeout
         self.keepAlive = keepAlive

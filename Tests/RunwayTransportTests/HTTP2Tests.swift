@@ -12,7 +12,7 @@ import Testing
     .except(.urlSession, "it trusts the system's authorities alone"))
 struct HTTP2Tests {
     private func withBackend(
-        clock: any Clock<Duration> = ContinuousClock(), versions: TransportConfiguration.HTTPVersions = .automatic,
+        clock: any Clock<Duration> = ContinuousClock(), usesHTTP2: Bool = true,
         _ body: (NetworkLayer, ServingBackend, RecordCollector) async throws -> Void
     ) async throws {
         let backend = try ListingsBackend(seed: 3, listingsPerKind: 200, clock: clock)
@@ -20,7 +20,7 @@ struct HTTP2Tests {
             let pem = try #require(serving.certificate).authorityPEM
             let records = RecordCollector()
             let network = try NetworkLayer(
-                to: serving.baseURL, TransportConfiguration(trust: .certificates(pem: [pem]), httpVersions: versions),
+                to: serving.baseURL, TransportConfiguration(trust: .certificates(pem: [pem]), usesHTTP2: usesHTTP2),
                 sinks: [records])
             try await body(network, serving, records)
         }
@@ -38,7 +38,7 @@ struct HTTP2Tests {
     }
 
     @Test func configurationCanRestrictToHTTP1() async throws {
-        try await withBackend(versions: .http1Only) { network, _, records in
+        try await withBackend(usesHTTP2: false) { network, _, records in
             _ = try await network.call(Fetch<GET>("esf/list"))
             let record = try #require(try await records.records(count: 1).first)
             #expect(record.attempts.map(\.httpVersion) == ["HTTP/1.1"])

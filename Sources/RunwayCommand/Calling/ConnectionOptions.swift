@@ -56,7 +56,7 @@ struct ConnectionOptions: ParsableArguments {
         let timeout = limit
         var configuration = TransportConfiguration(
             trust: try TransportConfiguration.Trust(cacert: cacert),
-            httpVersions: http1 ? .http1Only : .automatic, connectTimeout: min(timeout, .seconds(10)),
+            usesHTTP2: !http1, connectTimeout: min(timeout, .seconds(10)),
             idleTimeout: timeout)
         configuration.proxies = try proxies()
         if insecure {

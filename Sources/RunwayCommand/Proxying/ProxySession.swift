@@ -64,7 +64,7 @@ struct ProxySession: Sendable {
         options = CallOptions(cache: isCaching ? policy : .off, retry: settings.appliesPolicies ? .standard : .off)
         let configuration = TransportConfiguration(
             trust: try TransportConfiguration.Trust(cacert: settings.certificateAuthorityFile),
-            httpVersions: settings.isHTTP1Only ? .http1Only : .automatic,
+            usesHTTP2: !settings.isHTTP1Only,
             connectTimeout: min(settings.timeout, .seconds(10)),
             idleTimeout: settings.timeout, maximumConnectionsPerOrigin: 64, isTransparent: true)
         transport = try NIOTransport(configuration, cacert: settings.certificateAuthorityFile)

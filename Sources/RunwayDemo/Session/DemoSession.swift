@@ -15,7 +15,7 @@
             var seed: UInt64
             var backend: ListingsBackend
             var gate: ResponseGate
-            var httpVersions = TransportConfiguration.HTTPVersions.automatic
+            var usesHTTP2 = true
             /// The maximum time to wait for a condition.
             var patience = Duration.seconds(60)
 
@@ -75,7 +75,7 @@
                 let pem = serving.certificate.map { [$0.authorityPEM] } ?? []
                 let transport = try NIOTransport(
                     configuration: TransportConfiguration(
-                        trust: .certificates(pem: pem), httpVersions: setting.httpVersions))
+                        trust: .certificates(pem: pem), usesHTTP2: setting.usesHTTP2))
                 let session = DemoSession(setting, serving, transport, onScene)
                 do {
                     try await session.play(DemoPart.allCases.filter(parts.contains))

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// Converts names between `snake_case` and `camelCase` by the rules of Foundation's coders.
+/// Converts names from `snake_case` to `camelCase` by the rules of Foundation's coders.
 enum SnakeCase {
     /// Converts `first_name` to `firstName`; underscores at the beginning and end stay. As in Foundation, a new word
     /// begins after a digit or a hyphen: `has_3d_tour` becomes `has3DTour`.
@@ -17,26 +17,5 @@ enum SnakeCase {
         guard words.count > 1 else { return name }
         let camel = words[0].lowercased() + words.dropFirst().map(\.capitalized).joined()
         return leading + camel + trailing
-    }
-
-    /// Converts `firstName` to `first_name`, and `myURLProperty` to `my_url_property`.
-    static func snakeCase(fromCamelCase name: String) -> String {
-        let letters = Array(name)
-        var words: [ArraySlice<Character>] = []
-        var start = 0
-        var searched = 1
-        while searched < letters.count, let capital = letters[searched...].firstIndex(where: \.isUppercase) {
-            words.append(letters[start..<capital])
-            guard let small = letters[capital...].firstIndex(where: \.isLowercase) else {
-                start = capital
-                break
-            }
-            // The last capital of a run begins the next word; the capitals before it form a word.
-            if small > capital + 1 { words.append(letters[capital..<(small - 1)]) }
-            start = small - 1
-            searched = small + 1
-        }
-        words.append(letters[start...])
-        return words.map { String($0).lowercased() }.joined(separator: "_")
     }
 }

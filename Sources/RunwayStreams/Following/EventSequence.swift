@@ -126,7 +126,8 @@ public struct EventSequence: AsyncSequence, Sendable {
     }
 }
 
-private final class ReadMark: Sendable {
+/// Lets only the first iteration of a sequence read.
+final class ReadMark: Sendable {
     private let isSet = Atomic(false)
 
     /// Sets the flag. Returns `false` if it was set before.

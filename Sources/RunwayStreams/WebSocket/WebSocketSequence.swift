@@ -1,5 +1,4 @@
 public import Runway
-import Synchronization
 
 /// The messages of a WebSocket as a sequence, for code whose next step depends on them: scripts, servers, tests.
 ///
@@ -27,7 +26,7 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     public typealias Failure = NetworkError
 
     private let driver: WebSocketDriver
-    private let isRead = ReadOnce()
+    private let isRead = ReadMark()
 
     init(_ driver: WebSocketDriver) { self.driver = driver }
 
@@ -61,7 +60,7 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
     public func resume() { driver.resume() }
 
     /// Starts the iteration. Only the first iterator receives messages.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(driver: driver, isFirst: isRead.begin()) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(driver: driver, isFirst: isRead.set()) }
 
     /// The iterator of a WebSocket sequence.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -82,12 +81,6 @@ public struct WebSocketSequence: AsyncSequence, Sendable {
             return try await driver.handoff.next()
         }
     }
-}
-
-private final class ReadOnce: Sendable {
-    private let hasBegun = Atomic(false)
-
-    func begin() -> Bool { !hasBegun.exchange(true, ordering: .relaxed) }
 }
 
 extension NetworkLayer {

@@ -24,11 +24,7 @@ struct Dialer: Sendable {
         selector: HostSelector? = nil,
         localAddresses: @escaping @Sendable () -> Set<IPAddress>? = systemLocalAddresses, tls: TLSPreparation? = nil
     ) throws(NetworkError) {
-        let applicationProtocols =
-            switch configuration.httpVersions {
-            case .automatic: ["h2", "http/1.1"]
-            case .http1Only: ["http/1.1"]
-            }
+        let applicationProtocols = configuration.usesHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
         if let tls {
             self.tls = tls
         } else {
@@ -47,7 +43,7 @@ struct Dialer: Sendable {
     /// - Throws: ``NetworkError/Kind/invalidConfiguration`` for a ``TrustPolicy`` that cannot be applied.
     func offeringHTTP1Alone(_ configuration: TransportConfiguration) throws(NetworkError) -> Dialer {
         var configuration = configuration
-        configuration.httpVersions = .http1Only
+        configuration.usesHTTP2 = false
         return try Dialer(configuration, resolver: resolver, selector: selector, localAddresses: localAddresses)
     }
 

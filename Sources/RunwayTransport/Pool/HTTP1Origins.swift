@@ -28,7 +28,7 @@ final class HTTP1Origins: Sendable {
     ///
     /// - Throws: `NetworkError.Kind.invalidConfiguration` for a ``TrustPolicy`` that cannot be applied.
     func dialer() throws(NetworkError) -> Dialer {
-        if case .http1Only = configuration.httpVersions { return base }
+        if !configuration.usesHTTP2 { return base }
         let result: Result<Dialer, NetworkError> = ownDialer.withLock { own in
             if let own { return .success(own) }
             return Result { () throws(NetworkError) in

@@ -48,7 +48,7 @@ final class OriginPool: @unchecked Sendable {
         self.dialer = dialer
         self.configuration = configuration
         let mayShare =
-            origin.scheme == "https" && configuration.httpVersions != .http1Only && !http1.contains(origin)
+            origin.scheme == "https" && configuration.usesHTTP2 && !http1.contains(origin)
         machine = PoolMachine(
             limits: PoolMachine.Limits(
                 maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),

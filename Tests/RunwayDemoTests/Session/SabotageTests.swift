@@ -78,7 +78,7 @@ struct SabotageTests {
 
     @Test func aResponseOverHTTP1IsAProblem() async throws {
         // Fewer calls than the demo's are in flight at once over HTTP/1.1, so that one scene times out.
-        let problems = try await problems(patience: .seconds(20)) { $0.httpVersions = .http1Only }
+        let problems = try await problems(patience: .seconds(20)) { $0.usesHTTP2 = false }
         #expect(problems.contains { $0.contains("used HTTP/1.1, not HTTP/2") })
     }
 }

@@ -36,7 +36,7 @@ extension TransportConfiguration {
             // The client undoes one coding, and takes the first that is named for the last that was applied.
             decompression: .disabled)
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.httpVersion = if case .http1Only = httpVersions { .http1Only } else { .automatic }
+        configuration.httpVersion = usesHTTP2 ? .automatic : .http1Only
         return configuration
     }
 }

@@ -9,11 +9,11 @@ import Testing
 /// Generated exchanges over both transports with servers that others wrote, which `Scripts/peers.sh` starts.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Peer.all != nil))
 struct PeerDifferenceTests {
-    @Test(arguments: Peer.all ?? [], [TransportConfiguration.HTTPVersions.automatic, .http1Only])
-    func bothTransportsMakeTheSameOfEveryPeer(peer: Peer, versions: TransportConfiguration.HTTPVersions) async throws {
+    @Test(arguments: Peer.all ?? [], [true, false])
+    func bothTransportsMakeTheSameOfEveryPeer(peer: Peer, usesHTTP2: Bool) async throws {
         let authority = try IntegrationServers().authorityPEM
         let configuration = TransportConfiguration(
-            trust: .certificates(pem: [authority]), httpVersions: versions, connectTimeout: .seconds(60))
+            trust: .certificates(pem: [authority]), usesHTTP2: usesHTTP2, connectTimeout: .seconds(60))
         let ours = NetworkLayer(to: peer.baseURL, over: try NIOTransport(configuration: configuration))
         let theirs = NetworkLayer(to: peer.baseURL, over: try AsyncHTTPClientTransport(configuration: configuration))
         let origin = try #require(URLComponents(string: peer.baseURL))

@@ -43,10 +43,10 @@ struct IntegrationServers {
 
     /// A layer whose calls go to nginx over TLS.
     func nginxLayer(
-        _ versions: TransportConfiguration.HTTPVersions = .automatic, sinks: [any EventSink] = []
+        usesHTTP2: Bool = true, sinks: [any EventSink] = []
     ) throws -> NetworkLayer {
         try NetworkLayer(
-            to: nginx, TransportConfiguration(trust: .certificates(pem: [authorityPEM]), httpVersions: versions),
+            to: nginx, TransportConfiguration(trust: .certificates(pem: [authorityPEM]), usesHTTP2: usesHTTP2),
             sinks: sinks)
     }
 

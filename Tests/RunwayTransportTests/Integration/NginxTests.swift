@@ -11,8 +11,8 @@ import Testing
     .enabled(if: IntegrationServers.areExpected), .timeLimit(.minutes(10)), .overEveryTransport,
     .except(.urlSession, "it trusts the system's authorities alone"))
 struct NginxTests {
-    private static let versions: [(TransportConfiguration.HTTPVersions, String)] = [
-        (.automatic, "HTTP/2"), (.http1Only, "HTTP/1.1"),
+    private static let versions: [(usesHTTP2: Bool, name: String)] = [
+        (true, "HTTP/2"), (false, "HTTP/1.1"),
     ]
 
     private let servers = Result { try IntegrationServers() }
@@ -20,12 +20,12 @@ struct NginxTests {
     @Test(arguments: versions.indices)
     func filesArriveUnchangedAndReadAsJSON(version: Int) async throws {
         let servers = try servers.get()
-        let (versions, name) = Self.versions[version]
+        let (usesHTTP2, name) = Self.versions[version]
         let files = try FileManager.default.contentsOfDirectory(at: servers.isoCodes, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "json" }
         try #require(files.count >= 8)
         let records = RecordCollector()
-        let network = try servers.nginxLayer(versions, sinks: [records])
+        let network = try servers.nginxLayer(usesHTTP2: usesHTTP2, sinks: [records])
         try await withThrowingTaskGroup(of: Void.self) { group in
             for file in files {
                 group.addTask {
@@ -55,7 +55,7 @@ struct NginxTests {
     @Test(arguments: versions.indices)
     func responsesAreCompressedOnlyOnTheWire(version: Int) async throws {
         let servers = try servers.get()
-        let network = try servers.nginxLayer(Self.versions[version].0)
+        let network = try servers.nginxLayer(usesHTTP2: Self.versions[version].0)
         let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_639-3.json")))
         // What a caller asks for itself is sent so; nginx marks a compressed response by a weak entity tag.
         let plain = try await network.call(Fetch<GET>("iso_639-3.json", headers: ["Accept-Encoding": "identity"]))
@@ -73,13 +73,14 @@ struct NginxTests {
     func streamsCarryTheSameBytes(version: Int) async throws {
         let servers = try servers.get()
         let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_3166-2.json")))
-        let response = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("iso_3166-2.json"))
+        let response = try await servers.nginxLayer(usesHTTP2: Self.versions[version].0).stream(
+            Fetch<GET>("iso_3166-2.json"))
         #expect(try await response.body.collect(upTo: file.count) == file)
     }
 
     @Test(arguments: versions.indices, ["identity", "gzip"])
     func headHasGetsFieldsAndNoBody(version: Int, coding: String) async throws {
-        let network = try servers.get().nginxLayer(Self.versions[version].0)
+        let network = try servers.get().nginxLayer(usesHTTP2: Self.versions[version].0)
         for _ in 0..<3 {
             let raw = try await network.call(
                 Fetch<HEAD>("iso_4217.json", headers: ["Accept-Encoding": coding]))
@@ -98,7 +99,8 @@ struct NginxTests {
 
     @Test(arguments: versions.indices)
     func aFileThatIsNotThereIsRefused(version: Int) async throws {
-        let error = try await servers.get().nginxLayer(Self.versions[version].0).failure(of: Fetch<GET>("none.json"))
+        let error = try await servers.get().nginxLayer(usesHTTP2: Self.versions[version].0).failure(
+            of: Fetch<GET>("none.json"))
         #expect(error.kind == .refused)
         #expect(error.status == .notFound)
     }
@@ -107,7 +109,7 @@ struct NginxTests {
     func aRangeIsReturnedAsRequested(version: Int) async throws {
         let servers = try servers.get()
         let file = try Array(Data(contentsOf: servers.isoCodes.appending(path: "iso_4217.json")))
-        let raw = try await servers.nginxLayer(Self.versions[version].0).call(
+        let raw = try await servers.nginxLayer(usesHTTP2: Self.versions[version].0).call(
             Fetch<GET>("iso_4217.json", headers: ["Range": "bytes=100-199", "Accept-Encoding": "identity"]))
         #expect(raw.response.status == .partialContent)
         #expect(raw.bytes == Array(file[100..<200]))
@@ -116,7 +118,7 @@ struct NginxTests {
 
     @Test(arguments: versions.indices)
     func aConditionalRequestGetsNoBody(version: Int) async throws {
-        let network = try servers.get().nginxLayer(Self.versions[version].0)
+        let network = try servers.get().nginxLayer(usesHTTP2: Self.versions[version].0)
         let first = try await network.call(Fetch<GET>("iso_4217.json"))
         let tag = try #require(first.response.headerFields[.eTag])
         let second = try await network.call(Fetch<GET>("iso_4217.json", headers: ["If-None-Match": tag]))
@@ -134,7 +136,8 @@ struct NginxTests {
         let file = servers.ownFiles.appending(path: name)
         try Data(count: 1 << 20).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let response = try await servers.nginxLayer(Self.versions[version].0).stream(Fetch<GET>("own/\(name)"))
+        let response = try await servers.nginxLayer(usesHTTP2: Self.versions[version].0).stream(
+            Fetch<GET>("own/\(name)"))
         #expect(response.response.headerFields[.contentLength] == "\(1 << 20)")
         var received = 0
         let error = await #expect(throws: NetworkError.self) {

@@ -192,7 +192,7 @@ struct DyingConnectionTests {
             origin.on(.get, "/warm", respond: .text("warm"))
             origin.on(.put, "/change", respond: .closing)
             let configuration = TransportConfiguration(
-                trust: .certificates(pem: [certificate.certificatePEM]), httpVersions: .http1Only,
+                trust: .certificates(pem: [certificate.certificatePEM]), usesHTTP2: false,
                 connectTimeout: .seconds(300))
             let network = NetworkLayer(to: origin.baseURL, over: try NIOTransport(configuration: configuration))
             _ = try await network.call(Fetch<GET>("warm"))

@@ -13,23 +13,23 @@ import Testing
 struct NginxTransferTests {
     private let servers = Result { try IntegrationServers() }
 
-    @Test(arguments: [TransportConfiguration.HTTPVersions.automatic, .http1Only])
-    func fileIsSavedByteForByte(versions: TransportConfiguration.HTTPVersions) async throws {
+    @Test(arguments: [true, false])
+    func fileIsSavedByteForByte(usesHTTP2: Bool) async throws {
         let (servers, folder) = (try servers.get(), try TransferFolder())
-        let network = try servers.nginxLayer(versions)
+        let network = try servers.nginxLayer(usesHTTP2: usesHTTP2)
         let saved = try await network.download(Fetch<GET>("iso_639-3.json"), to: folder.file)
         let file = try [UInt8](Data(contentsOf: servers.isoCodes.appending(path: "iso_639-3.json")))
         #expect(folder.bytes == file && saved.byteCount == file.count && folder.names == ["file"])
     }
 
-    @Test(arguments: [TransportConfiguration.HTTPVersions.automatic, .http1Only])
-    func stoppedDownloadResumes(versions: TransportConfiguration.HTTPVersions) async throws {
+    @Test(arguments: [true, false])
+    func stoppedDownloadResumes(usesHTTP2: Bool) async throws {
         let (servers, folder, film) = (try servers.get(), try TransferFolder(), RangedFile(byteCount: 200_000))
         let name = "\(UUID().uuidString).bin"
         let served = servers.ownFiles.appending(path: name)
         try Data(film.bytes).write(to: served)
         defer { try? FileManager.default.removeItem(at: served) }
-        let network = try servers.nginxLayer(versions)
+        let network = try servers.nginxLayer(usesHTTP2: usesHTTP2)
         let endpoint = Fetch<GET>("own/\(name)")
         let task = Mutex<Task<DownloadedFile, any Error>?>(nil)
         let first = Task {

@@ -67,12 +67,12 @@ final class Soak: Sendable {
             let weather = [paths, streams.paths].map { paths in Task { try await self.change(paths) } }
             defer { for task in weather { task.cancel() } }
             var following: [Task<Void, Never>] = []
-            for version in [TransportConfiguration.HTTPVersions.automatic, .http1Only] {
-                let (network, transport) = try makeNetwork(over: paths, streams.paths, version)
+            for usesHTTP2 in [true, false] {
+                let (network, transport) = try makeNetwork(over: paths, streams.paths, usesHTTP2: usesHTTP2)
                 remnants.append(Remnant(network: network, transport: transport))
                 following.append(Task { await streams.follow(over: network) })
                 let overHTTP2 = 0..<Self.workerCount * 3 / 4
-                for worker in version == .automatic ? overHTTP2 : overHTTP2.upperBound..<Self.workerCount {
+                for worker in usesHTTP2 ? overHTTP2 : overHTTP2.upperBound..<Self.workerCount {
                     group.addTask { @concurrent in
                         await self.work(worker, over: network)
                         withExtendedLifetime(transport) {}
@@ -103,10 +103,10 @@ final class Soak: Sendable {
     }
 
     private func makeNetwork(
-        over paths: BadNetwork, _ streams: BadNetwork, _ version: TransportConfiguration.HTTPVersions
+        over paths: BadNetwork, _ streams: BadNetwork, usesHTTP2: Bool
     ) throws -> (NetworkLayer, NIOTransport) {
         var configuration = TransportConfiguration(
-            trust: .certificates(pem: [pem]), httpVersions: version, connectTimeout: .seconds(3),
+            trust: .certificates(pem: [pem]), usesHTTP2: usesHTTP2, connectTimeout: .seconds(3),
             idleTimeout: .seconds(5))
         configuration.hosts = HostBook(bundled: try HostList(["localhost": paths.addresses]))
         let transport = try NIOTransport(configuration: configuration)

@@ -25,7 +25,7 @@ struct Throughput {
             let client = try makeClient(root: root, http1Only: http1Only)
             let pem = try String(contentsOfFile: root, encoding: .utf8)
             let configuration = TransportConfiguration(
-                trust: .certificates(pem: [pem]), httpVersions: http1Only ? .http1Only : .automatic)
+                trust: .certificates(pem: [pem]), usesHTTP2: !http1Only)
             let ours = try NIOTransport(configuration: configuration)
             let curlClient = try CurlClient(root: root, http1Only: http1Only)
             let session = URLSession(configuration: .ephemeral)
