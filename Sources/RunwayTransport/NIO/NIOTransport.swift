@@ -24,7 +24,8 @@ public import Runway
 /// The layer decides on every other retry, for example after any other reset of the stream, or after an error with
 /// which the server closed the connection.
 ///
-/// When a transport is released, it closes its connections at once. ``shutdown(_:)`` waits for the requests in flight.
+/// When a transport is released, it closes its connections at once. ``shutdown(waitingAtMost:)`` waits for the requests
+/// in flight.
 ///
 /// Don't use this transport on watchOS, where only apps that stream audio or make calls can open sockets. Use
 /// `URLSessionTransport` there.
