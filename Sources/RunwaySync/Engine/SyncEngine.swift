@@ -187,6 +187,12 @@ public final class SyncEngine: Sendable {
         }
     }
 
+    /// Sets the difference of this device's clock from the system's, for tests.
+    package func setClockOffset(seconds: Double) {
+        let offset = Int64(seconds * 1000)
+        capture.setClock { Int64(Date().timeIntervalSince1970 * 1000) + offset }
+    }
+
     /// Ends all cycles, and returns when nothing runs any more. The store stays open, and captures further writes.
     public func close() async {
         let tasks = stop()

@@ -87,6 +87,15 @@ extension TableReading {
     }
 }
 
+extension TableReading {
+    /// Returns the number of the last log entry that was applied to a space.
+    package func syncCursor(of space: UUID) throws -> Int64 {
+        let sql = "SELECT state FROM runway_sync_space WHERE id = ?"
+        let body = try Data.fetchOne(connection, sql: sql, arguments: [Identifier(space).databaseValue])
+        return try body.map { try DeviceState(encoded: Array($0)).cursor.number } ?? 0
+    }
+}
+
 /// Reads the state of a space without changing the file.
 private struct SpaceReading {
     private let database: Database
