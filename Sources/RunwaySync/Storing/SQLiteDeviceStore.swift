@@ -238,7 +238,7 @@ extension RunwaySyncCore.Operation {
     /// The row; `nil` for a batch, and for a void.
     var key: RowKey? {
         switch action {
-        case .insert(let key, _, _), .update(let key, _, _), .delete(let key, _): key
+        case .insert(let key, _, _), .update(let key, _, _), .delete(let key, _, _): key
         case .batch, .void: nil
         }
     }
