@@ -50,12 +50,14 @@ import Testing
     }
 
     @Test func cancelledTasksOpenNothing() async {
+        var count = 0
+        shell.onShow = { _ in count += 1 }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await mediator.result(of: AccountPage.pickAddress)
         }
         #expect(await failure { _ = try await task.value } == .cancelled)
-        #expect(shell.shown.isEmpty)
+        #expect(count == 0)
     }
 
     /// A shell that forgets to report a closed screen leaks nothing: the reply goes with the screen.
@@ -64,6 +66,17 @@ import Testing
         mediator.shell = forgetful
         let kind = await failure { _ = try await mediator.result(of: AccountPage.pickAddress) }
         #expect(kind == .closed && forgetful.count == 1)
+    }
+
+    /// A screen that leaks holds its reply, but not the caller.
+    @Test func leakedScreensEndTheWaitWhenClosed() async {
+        var leaked: [RecordingShell.Shown] = []
+        shell.onShow = { [mediator] shown in
+            leaked.append(shown)
+            mediator.didClose(shown.id)
+        }
+        #expect(await failure { _ = try await mediator.result(of: AccountPage.pickAddress) } == .closed)
+        #expect(leaked.count == 1)
     }
 
     @Test func mediatorsAndScreensAreReleased() async throws {

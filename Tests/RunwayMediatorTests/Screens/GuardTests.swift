@@ -137,6 +137,19 @@ import Testing
         #expect(error.kind == .shut && shell.shown.isEmpty)
     }
 
+    @Test func guardsWhosePageIsMissingRefuse() {
+        let signedIn = Guard("signedIn", redirectingTo: AccountPage.signIn) { false }
+        let mediator = Mediator { GuardedModule(guards: [signedIn]) }
+        mediator.shell = shell
+        for _ in 0..<2 {
+            guard case .refused(let error) = mediator.open(GuardedPage.first) else {
+                Issue.record("a page waits for a page that is missing")
+                continue
+            }
+            #expect(error.kind == .notFound)
+        }
+    }
+
     /// Asks for the result of a page, and performs an action when the page of the guard is shown.
     private func refusal(
         of page: (Reply<Int>) -> GuardedPage, when action: @escaping @MainActor () -> Void
