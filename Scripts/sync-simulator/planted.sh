@@ -20,3 +20,17 @@ plant "rule 12: a re-sent update is not merged when its row comes back" Server/S
     's/try mergeWaiting\(&merger, at: number, history, in: &store\)//'
 plant "rule 13: a refusal of the rights applies to one operation" Server/SpaceServer.swift \
     's/guard isOwn .. mayWrite\(device, operation\.action\) else \{ return \.forbidden \}/if !mayWrite(device, operation.action) { continue }/'
+plant "rule 1: a value is sealed from the screen" Device/SyncDevice+Sealing.swift \
+    's/try later\[\$0\.key\] \?\? store\.shown\(\$0\.key\)/try store.shown($0.key)/'
+plant "rule 13: an id that is taken stays" Device/SyncDevice.swift \
+    's/case \.gap, \.forked, \.deviceTaken: effects = (.*)/case .deviceTaken: phase = .idle; case .gap, .forked: effects = \1/'
+plant "rule 14: a batch without conditions matches nothing" Operations/BatchUpdate.swift \
+    's/row\.isLive$/row.isLive \&\& !conditions.isEmpty/'
+plant "rule 15: the rows of a snapshot are not in the digest" Device/SyncDevice+Snapshot.swift \
+    's/state\.stagedDigest\.replace\(.*//'
+plant "rule 19: a transaction is sent again before the verdict on its void" Device/SyncDevice+OneWay.swift \
+    's/outgoing\.isSentAgain = true/return try replace(outgoing, at: now, in: \&store, using: \&random)/'
+plant "rule 19: a void counts, whatever had arrived" Device/SyncDevice+Pushing.swift \
+    's/if verdict\.refusal != nil, outgoing\.isSentAgain/if outgoing.isSentAgain/'
+plant "rule 21: a write of the server's has no verdict and no end" Server/SpaceServer+Writing.swift \
+    's/try store\.setDevice\(device, record\)//'

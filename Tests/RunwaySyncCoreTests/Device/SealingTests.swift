@@ -22,6 +22,37 @@ struct SealingTests {
             ])
     }
 
+    /// Rule 15.
+    @Test func wholeRowsReturnColumnsThatTheAppDoesNotKnow() throws {
+        var pair = Pair()
+        let policies = ConflictPolicies(["note": .wholeRow])
+        pair.processes = pair.processes.map { _ in SyncDevice(policies) }
+        try pair.files[1].update(by: pair.processes[1], at: pair.now, using: &pair.random)
+        try pair.write(["a": .text("1"), "c": .text("new")], on: 1)
+        try pair.sync(1)
+        try pair.sync(0)
+        #expect(pair.shown() == ["a": .text("1")])
+        try pair.write(["a": .text("2")])
+        try pair.seal()
+        #expect(actions(pair) == [[.update(Pair.key, life: 1, ["a": .text("2"), "c": .text("new")])]])
+    }
+
+    /// Rule 15.
+    @Test func aParkedRowIsShownAfterAnUpdateAndBlocksNothing() throws {
+        var pair = Pair()
+        let other = RowKey("note", Identifier(high: 0, low: 2))
+        try pair.files[1].update(by: pair.processes[1], at: pair.now, using: &pair.random)
+        try pair.write(["n": .integer(9)], on: 1)
+        try pair.write(["n": .integer(1)], other, on: 1)
+        try pair.sync(1)
+        try pair.sync(0)
+        #expect(pair.shown() == nil && pair.shown(0, other) == ["n": .integer(1)])
+        #expect(pair.files[0].parkedRows == [Pair.key])
+        #expect(pair.files[0].state.digest == pair.space.history.digest)
+        try pair.files[0].update(by: pair.processes[0], at: pair.now, using: &pair.random)
+        #expect(pair.shown() == ["n": .integer(9)] && pair.files[0].parkedRows.isEmpty)
+    }
+
     /// What REPLACE does.
     @Test func deleteAndInsertInOneTransactionUpdate() throws {
         var pair = Pair()

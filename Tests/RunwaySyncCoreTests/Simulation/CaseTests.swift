@@ -39,6 +39,39 @@ struct CaseTests {
         try check([write(0), .pass(60), write(0, "a"), .pass(5), write(0, "b")])
     }
 
+    @Test func ownWritesNeverRevertOnTheScreen() throws {
+        try check([
+            write(0), .pass(9_000), .link(0, .up), write(0, "a"), write(1, "a"), .pass(9_000), write(1, "ab"),
+            .link(0, .down), .pass(2_000), write(0, "b"), .pass(9_000), .link(0, .clear), write(1, "a"),
+        ])
+    }
+
+    @Test func aCreateThatComesBackIsNoOtherRow() throws {
+        // The verdict is lost, and the entry comes first.
+        try check([
+            .link(0, .down), write(0), .pass(300), .link(0, .clear), .crash(0, .now), .pass(20), write(1, row: 1),
+        ])
+    }
+
+    @Test func aCrashLeavesNoWriteWithoutItsCapture() throws {
+        try check([.crash(0, .beforeCommit), write(0), .crash(0, .afterCommit), write(0, "a"), .crash(0, .now)])
+    }
+
+    /// Rule 15.
+    @Test func oldAppsStoreWhatTheyDoNotKnow() throws {
+        try check(
+            [.update(1), write(1, "acn"), .pass(9_000), write(0, "a"), .requireUpdate, write(0, "b"), .pass(9_000)],
+            reaches: [.unknownColumn, .upgrade])
+    }
+
+    /// Rule 21.
+    @Test func theServerWritesBetweenTheWritesOfDevices() throws {
+        let rows = [SimulatedEvent.RowWrite(table: 0, row: 0, columns: ["a", "b"])]
+        try check([
+            write(0), .pass(9_000), .link(0, .up), write(0, "a"), .serverWrite(rows), .pass(9_000), .link(0, .clear),
+        ])
+    }
+
     @Test func deleteThenInsertMakesANewLife() throws {
         try check([
             write(0), .pass(9_000), write(0, ""), write(0), write(1, "a"), .pass(9_000), write(1, ""), write(0, "b"),
