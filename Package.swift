@@ -217,7 +217,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Storage"),
             ],
-            swiftSettings: settings
+            exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
         ),
         .target(
             name: "RunwayChat",

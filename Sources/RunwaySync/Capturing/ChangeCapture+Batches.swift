@@ -40,7 +40,7 @@ extension ChangeCapture {
         }
         var random = SystemRandomNumberGenerator()
         try applying(in: database) {
-            try SyncDevice(policies).updateAll(batch, at: now, in: &store, using: &random)
+            try device(of: store).updateAll(batch, at: now, in: &store, using: &random)
         }
         try store.finish()
         return count

@@ -56,6 +56,24 @@ final class ChangeCapture: StoreFollower {
     func shape(of table: String) -> TableShape? { shapes.withLock { $0[table] } }
     var allShapes: [TableShape] { shapes.withLock { $0.values.sorted { $0.name < $1.name } } }
 
+    /// Whether all tables are sent one way.
+    var isOneWay: Bool { tables.allSatisfy { $0.synced.direction != .both } }
+
+    /// Returns a device without an exchange in flight.
+    func device(of store: SQLiteDeviceStore) -> SyncDevice {
+        var device = SyncDevice(policies)
+        device.direction = direction(of: store)
+        return device
+    }
+
+    func direction(of store: SQLiteDeviceStore) -> SyncDevice.Direction {
+        if !store.isOneWay { return .both }
+        let deadlines = tables.compactMap { table -> Int64? in
+            if case .sending(let deadline) = table.synced.direction { deadline } else { nil }
+        }
+        return .sending(deadline: deadlines.min())
+    }
+
     /// Returns the store of a space, for the rest of the transaction.
     func store(of space: Identifier, in database: Database) throws -> SQLiteDeviceStore {
         try SQLiteDeviceStore(space: space, self, database)
@@ -252,7 +270,10 @@ final class ChangeCapture: StoreFollower {
         var random = SystemRandomNumberGenerator()
         for space in spaces {
             var store = try store(of: space, in: database)
-            try SyncDevice(policies).seal(at: now, in: &store, using: &random)
+            let table = "SELECT tbl FROM runway_sync_change WHERE space = ? LIMIT 1"
+            let first = try String.fetchOne(database.cachedStatement(sql: table), arguments: [space.databaseValue])
+            if tables.contains(where: { $0.name == first && $0.synced.direction != .both }) { try store.setOneWay() }
+            try device(of: store).seal(at: now, in: &store, using: &random)
             try store.finish()
         }
     }

@@ -41,7 +41,8 @@ final class TableShape: Sendable {
             let values = columns.map { ", OLD.\($0.quotedName)" }.joined()
             return """
                 INSERT INTO runway_sync_change (tbl, space, id, existed, size\(existed ? numbers : "")) VALUES (
-                    \(name.quotedText), \(row).\(space), \(row).\(key), \(existed ? 1 : 0), \(size)\(existed ? values : ""));
+                    \(name.quotedText), \(row).\(space), \(row).\(key), \(existed ? 1 : 0),
+                    \(size)\(existed ? values : ""));
                 """
         }
         let isInvalid = [key, space].map { "typeof(NEW.\($0)) <> 'blob' OR length(NEW.\($0)) <> 16" }

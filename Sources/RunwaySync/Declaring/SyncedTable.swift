@@ -43,6 +43,7 @@ extension SyncedTable {
 public struct Synced: Sendable {
     let spaceColumn: String
     let conflicts: ConflictPolicy
+    var direction = SyncDevice.Direction.both
 
     /// Declares the space of each row, and the treatment of concurrent changes.
     ///
@@ -50,7 +51,7 @@ public struct Synced: Sendable {
     ///   - space: The column with the id of the space that a row belongs to, such as a list or a team. Devices join
     ///     spaces as a whole.
     ///   - conflicts: The treatment of changes that two devices make without having seen each other's. The default is
-    ///     ``ConflictPolicy/newestPerColumn``.
+    ///     `ConflictPolicy.newestPerColumn`.
     public init<Table: TableDefinition>(
         space: TableColumn<Table, UUID>, conflicts: ConflictPolicy = .newestPerColumn
     ) {
@@ -58,4 +59,39 @@ public struct Synced: Sendable {
     }
 
     init(column: String, conflicts: ConflictPolicy) { (spaceColumn, self.conflicts) = (column, conflicts) }
+}
+
+/// A table whose rows are sent to the server, and never read back, such as messages of a chat or the entries of a form.
+///
+/// ```swift
+/// static let sync = SentOneWay(space: conversation, deadline: .seconds(3600))
+/// ```
+///
+/// The same rules as for a ``SyncedTable`` apply to its columns. A space has tables of one kind: either synchronised in
+/// both directions, or sent.
+public protocol SentTable: TableDefinition {
+    /// The space of the rows, and the time after which a change has failed.
+    static var sync: SentOneWay { get }
+}
+
+extension SentTable {
+    /// Declares that `RunwaySync` follows the table.
+    public static var following: TableFollowing? { TableFollowing(details: sync.synced) { ChangeCapture($0) } }
+}
+
+/// The declaration that a table is sent one way; see ``SentTable``.
+public struct SentOneWay: Sendable {
+    let synced: Synced
+
+    /// Declares the space of each row, and the deadline of its changes.
+    ///
+    /// - Parameters:
+    ///   - space: The column with the id of the space that a row is sent to.
+    ///   - deadline: The time after which a change that was not sent counts as failed (``RowSyncStatus/failed``). The
+    ///     default, `nil`, lets it wait for ever. If a store has several such tables, the shortest deadline applies.
+    public init<Table: TableDefinition>(space: TableColumn<Table, UUID>, deadline: Duration? = nil) {
+        var synced = Synced(column: space.name, conflicts: .newestPerColumn)
+        synced.direction = .sending(deadline: deadline.map { $0.components.seconds * 1000 })
+        self.synced = synced
+    }
 }

@@ -183,6 +183,8 @@ final class SpaceLoop: Sendable {
             var next = current
             var random = SystemRandomNumberGenerator()
             var space = try capture.store(of: space, in: database)
+            next.direction = capture.direction(of: space)
+            try space.recordConflicts(of: event)
             var effects: [SyncDevice.Effect] = []
             try capture.applying(in: database) {
                 effects = try next.handle(event, at: capture.now, in: &space, using: &random)

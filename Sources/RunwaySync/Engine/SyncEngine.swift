@@ -19,7 +19,7 @@ import Synchronization
 /// are in the file with their changes, and are sent when that is possible, also by a later process.
 ///
 /// The requests are calls of the layer: they are signed, authorised and recorded as any other. What waits, and why, is
-/// in the store: observe ``RunwayTables/TableReading/syncStatus(of:)``.
+/// in the store: observe `syncStatus(of:)`.
 ///
 /// A store has one engine in each process. The engine runs until ``close()``.
 public final class SyncEngine: Sendable {
@@ -118,7 +118,8 @@ public final class SyncEngine: Sendable {
 
     /// Runs a cycle of each joined space, or of one, and returns when it has ended.
     ///
-    /// Call it when the user asks for the newest state, when a page is opened, or in a background refresh of the system.
+    /// Call it when the user asks for the newest state, when a page is opened, or in a background refresh of the
+    /// system.
     ///
     /// - Returns: The problem because of which not all was exchanged; `nil` if there was none.
     @discardableResult
@@ -139,6 +140,22 @@ public final class SyncEngine: Sendable {
     /// - Parameter change: The id of the change, as ``SyncChange/id``.
     public func withdraw(_ change: UUID, in space: UUID) {
         loop(of: Identifier(space))?.pass(.withdrew(Identifier(change)))
+    }
+
+    /// Sends a failed change of a ``SentTable`` again, as the rows are now. If it may have arrived after all, the
+    /// server is asked first.
+    public func sendAgain(_ change: UUID, in space: UUID) {
+        loop(of: Identifier(space))?.pass(.sentAgain(Identifier(change)))
+    }
+
+    /// Decides on old inserts that this device would bring back: it was restored or copied, and the server no longer
+    /// knows whether others deleted their rows since; see ``SyncStatus/offeredCount``.
+    ///
+    /// - Parameters:
+    ///   - accepts: Whether the rows are sent; otherwise they are refused as `declined`.
+    ///   - space: The space.
+    public func decideOffers(accepting accepts: Bool, in space: UUID) {
+        loop(of: Identifier(space))?.pass(.decidedOffers(accepts: accepts))
     }
 
     /// Removes a refused change from the list, after the user has seen it.

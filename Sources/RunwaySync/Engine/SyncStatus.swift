@@ -15,6 +15,8 @@ public struct SyncStatus: Hashable, Sendable {
     public let arrivedRowCount: Int?
     /// The number of rows that the tables of this version can't store. They are not shown.
     public let parkedRowCount: Int
+    /// The number of changes that wait for ``SyncEngine/decideOffers(accepting:in:)``.
+    public let offeredCount: Int
     /// Whether the account may not see the space any more. Its rows were removed.
     public let isRevoked: Bool
     /// The changes that the server refused, or that were withdrawn, oldest first.
@@ -27,8 +29,8 @@ public struct SyncChange: Hashable, Sendable {
     public let id: UUID
     /// The time of the write, by this device's clock.
     public let date: Date
-    /// The reason in one word: `absent`, `forbidden`, `tooMany`, `tooLarge`, `unreadable`, `revoked`, `void` for a
-    /// change that the user withdrew, or a word of the server's own.
+    /// The reason in one word: `absent`, `forbidden`, `tooMany`, `tooLarge`, `unreadable`, `revoked`, `expired`,
+    /// `declined`, `void` for a change that the user withdrew, or a word of the server's own.
     public let reason: String
     /// The rows, by table.
     public let rows: [String: [UUID]]
@@ -42,11 +44,13 @@ public enum RowSyncStatus: Hashable, Sendable {
     case pending
     /// The server refused a change; the associated value is ``SyncChange/reason``.
     case refused(String)
+    /// A change of a ``SentTable`` was not sent in time; see ``SyncEngine/sendAgain(_:in:)``.
+    case failed
     /// The user withdrew a change.
     case withdrawn
 }
 
-/// What becomes of changes that were not sent, at a sign-out.
+/// The treatment of changes that were not sent, at a sign-out.
 public struct UnsentChanges: Hashable, Sendable {
     enum Choice { case send, discard, keep }
     let choice: Choice
@@ -74,7 +78,9 @@ extension TableReading {
     /// Returns the state of a row. It can be observed.
     ///
     /// - Throws: An error of the file.
-    public func syncStatus<Table: SyncedTable>(of table: Table.Type, _ id: UUID) throws -> RowSyncStatus {
+    public func syncStatus<Table: RunwayTables.TableDefinition>(of table: Table.Type, _ id: UUID) throws
+        -> RowSyncStatus
+    {
         let key = StatementArguments([Table.name, Identifier(id).databaseValue])
         func exists(_ sql: String) throws -> Bool {
             try Bool.fetchOne(connection.cachedStatement(sql: sql), arguments: key) ?? false
@@ -83,7 +89,12 @@ extension TableReading {
         if try exists("SELECT 1 FROM runway_sync_change WHERE tbl = ? AND id = ? LIMIT 1") { return .pending }
         let sql = "SELECT reason FROM runway_sync_refused WHERE tbl = ? AND id = ? ORDER BY sequence DESC LIMIT 1"
         let reason = try String.fetchOne(connection.cachedStatement(sql: sql), arguments: key)
-        return reason.map { $0 == Refusal.void.name ? .withdrawn : .refused($0) } ?? .synced
+        return switch reason.map(Refusal.init) {
+        case nil: .synced
+        case .void?: .withdrawn
+        case .expired?: .failed
+        case let refusal?: .refused(refusal.name)
+        }
     }
 }
 
@@ -121,6 +132,7 @@ private struct SpaceReading {
             problem: (found?[1] as String?).map { SyncProblem(description: $0) },
             arrivedRowCount: try state?.snapshot == nil ? nil : count("runway_sync_staged WHERE space = ?", number),
             parkedRowCount: try count("runway_sync_parked WHERE space = ?", number),
+            offeredCount: try transactions("open = 1", number).filter(\.isOffered).count,
             isRevoked: state?.isRevoked ?? false, refusedChanges: refused.map { SyncChange($0) })
     }
 

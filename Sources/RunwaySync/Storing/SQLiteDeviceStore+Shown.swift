@@ -87,8 +87,8 @@ extension SQLiteDeviceStore {
     /// Removes the shown rows of a table that are not staged.
     private func removeOthers(_ shape: TableShape) throws {
         let sql = """
-            DELETE FROM \(shape.name.quotedName) WHERE \(shape.space.quotedName) = ? AND \(shape.key.quotedName) NOT IN (
-                SELECT id FROM runway_sync_staged WHERE space = ? AND tbl = ?)
+            DELETE FROM \(shape.name.quotedName) WHERE \(shape.space.quotedName) = ?
+                AND \(shape.key.quotedName) NOT IN (SELECT id FROM runway_sync_staged WHERE space = ? AND tbl = ?)
             """
         try execute(sql, [space.databaseValue, number, shape.name])
     }

@@ -11,6 +11,8 @@ final class SQLiteDeviceStore {
     let space: Identifier
     /// The number of the space in this file.
     let number: Int64
+    /// Whether the space is only sent.
+    private(set) var isOneWay: Bool
     private var savedState: DeviceState
     private var currentState: DeviceState
     private var fileTime: HybridTime
@@ -26,19 +28,19 @@ final class SQLiteDeviceStore {
     /// Opens a space, and creates its state if the file has none.
     init(space: Identifier, _ capture: ChangeCapture, _ database: Database) throws {
         (self.space, self.capture, self.database) = (space, capture, database)
-        let sql = "SELECT number, version, state FROM runway_sync_space WHERE id = ?"
+        let sql = "SELECT number, version, state, oneway FROM runway_sync_space WHERE id = ?"
         let found = try GRDB.Row.fetchOne(database.cachedStatement(sql: sql), arguments: [space.databaseValue])
         if let found {
-            (number, version) = (found[0], found[1])
+            (number, version, isOneWay) = (found[0], found[1], found[3])
             let body: Data = found[2]
             savedState = try DeviceState(encoded: Array(body))
         } else {
             var random = SystemRandomNumberGenerator()
             savedState = DeviceState(device: Identifier(high: random.next(), low: random.next()))
-            version = 0
+            (version, isOneWay) = (0, capture.isOneWay)
             try database.execute(
-                sql: "INSERT INTO runway_sync_space (id, joined, version, state) VALUES (?, 0, 0, ?)",
-                arguments: [space.databaseValue, Data(savedState.encoded())])
+                sql: "INSERT INTO runway_sync_space (id, joined, oneway, version, state) VALUES (?, 0, ?, 0, ?)",
+                arguments: [space.databaseValue, isOneWay, Data(savedState.encoded())])
             number = database.lastInsertedRowID
         }
         fileTime = try capture.time(in: database)
@@ -63,6 +65,12 @@ final class SQLiteDeviceStore {
                 capture.outgoing.set(openTransactions, in: number, version: version)
             }
         }
+    }
+
+    func setOneWay() throws {
+        if isOneWay { return }
+        isOneWay = true
+        try execute("UPDATE runway_sync_space SET oneway = 1 WHERE number = ?", [number])
     }
 
     func arguments(_ key: RowKey, _ others: (any DatabaseValueConvertible)?...) -> StatementArguments {
@@ -173,7 +181,8 @@ extension SQLiteDeviceStore: DeviceStore {
         if case .decided(_, let time) = outgoing.status { decided = time.milliseconds }
         let arguments: [(any DatabaseValueConvertible)?] = [
             number, outgoing.sequence, outgoing.transaction.id.databaseValue, outgoing.isOpen,
-            outgoing.verdict?.refusal != nil, decided, outgoing.transaction.byteCount, Data(outgoing.encoded()),
+            outgoing.verdict?.refusal != nil || outgoing.withdrawal == .expired, decided,
+            outgoing.transaction.byteCount, Data(outgoing.encoded()),
         ]
         try execute(
             """

@@ -23,9 +23,9 @@ enum SyncSchema {
 
     static func exists(in database: Database) throws -> Bool { try database.tableExists("runway_sync_file") }
 
-    /// `runway_sync_change` has the row before each change since the last sealing, in the order of the changes. A row of
-    /// `runway_sync_write` ends a transaction. `c0`, `c1` and so on are the columns of the table in their order, without
-    /// the id and the space.
+    /// `runway_sync_change` has the row before each change since the last sealing, in the order of the changes. A row
+    /// of `runway_sync_write` ends a transaction. `c0`, `c1` and so on are the columns of the table in their order,
+    /// without the id and the space.
     private static let tables = """
         CREATE TABLE runway_sync_file (
             one INTEGER PRIMARY KEY CHECK (one = 1), paused INTEGER NOT NULL, clock INTEGER NOT NULL,
@@ -38,7 +38,7 @@ enum SyncSchema {
         CREATE TABLE runway_sync_write (last INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT;
         CREATE TABLE runway_sync_space (
             number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, joined INTEGER NOT NULL, problem TEXT,
-            version INTEGER NOT NULL, state BLOB NOT NULL) STRICT;
+            oneway INTEGER NOT NULL DEFAULT 0, version INTEGER NOT NULL, state BLOB NOT NULL) STRICT;
         CREATE TABLE runway_sync_row (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, row BLOB NOT NULL,
             PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;
@@ -56,7 +56,8 @@ enum SyncSchema {
             open INTEGER NOT NULL, refused INTEGER NOT NULL, decided INTEGER, size INTEGER NOT NULL,
             body BLOB NOT NULL, UNIQUE (space, sequence)) STRICT;
         CREATE TABLE runway_sync_refused (
-            space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, sequence INTEGER NOT NULL, reason TEXT NOT NULL,
+            space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, sequence INTEGER NOT NULL,
+            reason TEXT NOT NULL,
             PRIMARY KEY (space, tbl, id, sequence)) STRICT, WITHOUT ROWID;
         CREATE TABLE runway_sync_conflict (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, lost BLOB NOT NULL,

@@ -26,17 +26,20 @@ struct SyncServer: Sendable {
 
     /// The failures of the next requests, in their order, and the requests that came.
     final class Faults: Sendable {
-        struct State {
+        private struct State {
             var failures: [(path: String, failure: Failure)] = []
             var requests: [String] = []
         }
 
         /// Guards the failures and the requests.
-        let state = Mutex(State())
+        private let state = Mutex(State())
 
         func add(_ failure: Failure, to path: String, count: Int = 1) {
             state.withLock { $0.failures += Array(repeating: (path, failure), count: count) }
         }
+
+        /// Ends all failures.
+        func end() { state.withLock { $0.failures = [] } }
 
         var requests: [String] { state.withLock { $0.requests } }
 

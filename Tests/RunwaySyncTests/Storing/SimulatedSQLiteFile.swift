@@ -7,8 +7,8 @@ import Testing
 
 @testable import RunwaySync
 
-/// The file of a simulated device in SQLite, with the triggers and the store of a real one. A copy of the value is a copy
-/// of the file.
+/// The file of a simulated device in SQLite, with the triggers and the store of a real one. A copy of the value is a
+/// copy of the file.
 struct SimulatedSQLiteFile: SimulatedFile {
     private static let space = Identifier(high: 7, low: 7)
     private static let tables = ["note", "sheet", "draft", "question"]

@@ -1,0 +1,53 @@
+import Foundation
+import Runway
+import RunwaySync
+import RunwayTables
+import RunwayTransport
+import Testing
+
+#if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
+    /// Devices whose process is killed.
+    @Suite(.timeLimit(.minutes(5)))
+    struct KillTests {
+        /// Writes notes while they are sent, and kills its process after some of them.
+        static func writeAndDie(_ folder: String, port: Int, list: UUID, after count: Int) async throws {
+            let folder = URL(fileURLWithPath: folder)
+            let store = try await RecordStore.open(at: folder.appending(path: "records.sqlite"), tables: [Notes.self])
+            let network = NetworkLayer(transport: try NIOTransport())
+            network.configure(Backend.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
+            let engine = try await SyncEngine(store, over: network, service: Backend.self)
+            try await engine.join(list)
+            for number in 0..<count {
+                let values = Values(UUID(), in: list, title: "\(number)")
+                try await store.write { try $0.insert(values) }
+                // Some die between a commit and its sending, and some in the middle of an exchange.
+                if number % 3 == 0 { _ = await engine.syncNow() }
+            }
+            kill(getpid(), SIGKILL)
+        }
+
+        @Test(arguments: [1, 4, 11])
+        func killedDeviceLosesNothing(_ count: Int) async throws {
+            let (folder, list) = (try TemporaryFolder(), UUID(number: 1))
+            try await SyncServer.run { server in
+                let (path, port) = (folder.url.path, server.port)
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [path = path as String, port = port as Int, list = list as UUID, count = count as Int] in
+                    try await KillTests.writeAndDie(path, port: port, list: list, after: count)
+                }
+                let store = try await RecordStore.open(at: folder.file, tables: [Notes.self])
+                let engine = try await SyncEngine(store, over: server.makeNetwork(), service: Backend.self)
+                #expect(await engine.syncNow() == nil)
+                let other = try TemporaryFolder()
+                let second = try await RecordStore.open(at: other.file, tables: [Notes.self])
+                let reader = try await SyncEngine(second, over: server.makeNetwork(), service: Backend.self)
+                try await reader.join(list)
+                #expect(await reader.syncNow() == nil)
+                let titles = try await second.read { try $0.fetch(Notes.self).compactMap { $0[Notes.title] } }
+                #expect(titles.sorted() == (0..<count).map(String.init).sorted())
+                for engine in [engine, reader] { await engine.close() }
+                for store in [store, second] { try await store.close() }
+            }
+        }
+    }
+#endif
