@@ -20,7 +20,7 @@ import Testing
 
     /// Values that servers or browsers would change in a path are in the query.
     @Test(arguments: ["", ".", "..", "a/b"])
-    func valuesThatAreNoSegmentAreInTheQuery(text: String) throws {
+    func unfitValuesAreInTheQuery(text: String) throws {
         let address = try mediator.webAddress(of: SitePage.search(text: text, page: nil))
         #expect(address.hasPrefix("https://shop.example/site/search?text="))
         #expect(try mediator.page(at: address) as? SitePage == .search(text: text, page: nil))
