@@ -46,7 +46,7 @@ struct HelpTests {
         #expect(tool.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
-    @Test(arguments: ["spaces", "devices", "log", "trim", "epoch", "close"])
+    @Test(arguments: ["spaces", "devices", "log", "trim", "epoch", "backup", "close"])
     func everyCommandForSpacesFits80Columns(name: String) async throws {
         let tool = try await Tool.run("sync", name, "--help")
 

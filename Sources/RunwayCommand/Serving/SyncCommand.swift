@@ -19,6 +19,7 @@ struct SyncCommand: AsyncParsableCommand {
               runway sync log spaces.sqlite 0192b1c4-7a3e-7cc1-9f27-0a1f3d5b7e90 --after 40
               runway sync trim spaces.sqlite --days 7
               runway sync epoch postgres://localhost/notes
+              runway sync backup postgres://localhost/notes postgres://spare/notes
               runway sync close spaces.sqlite SPACE DEVICE
 
             EXIT CODES
@@ -27,7 +28,8 @@ struct SyncCommand: AsyncParsableCommand {
               2    The command line or the place can't be used.
             """,
         subcommands: [
-            ListSpaces.self, ListDevices.self, PrintLog.self, TrimLog.self, BeginEpoch.self, CloseDevice.self,
+            ListSpaces.self, ListDevices.self, PrintLog.self, TrimLog.self, BeginEpoch.self, MarkBackup.self,
+            CloseDevice.self,
         ])
 }
 

@@ -61,6 +61,42 @@ struct BeginEpoch: AsyncParsableCommand {
     }
 }
 
+struct MarkBackup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Record what a backup contains.",
+        discussion: """
+            Devices hold acknowledged changes for 30 days, in case the server is
+            restored. They remove those that a backup contains. The backup is a place,
+            too: a copy of the file, or a database that it was restored to.
+            """)
+
+    @OptionGroup var place: SyncPlaceArgument
+    @Argument(help: "The backup: a file, or postgres://….", completion: .file()) var backup: String
+    @OptionGroup var colour: ColourOption
+
+    func run() async throws {
+        var heads: [(space: UUID, head: Int64)] = []
+        let source = try await SyncPlace(backup).openForReading()
+        let result: Result<Void, any Error>
+        do {
+            try await source.store.forEachSpace { heads.append(($0.id, $0.head)) }
+            result = .success(())
+        } catch {
+            result = .failure(CommandFailure("The backup can't be read. \(error)"))
+        }
+        try? await source.close()
+        try result.get()
+        try await place.writing { [heads] store in
+            for (space, head) in heads {
+                try await store.markBackup(of: space, through: head)
+                var text = ConsoleText(space.lowercase, .bold, for: .output)
+                text.append("  backup through \(head)\n")
+                try Console.output.write(text)
+            }
+        }
+    }
+}
+
 struct CloseDevice: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "close", abstract: "Close the id of a device in a space.",

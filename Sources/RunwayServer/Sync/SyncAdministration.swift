@@ -57,6 +57,7 @@ extension SyncStore {
     /// Returns devices of a space in the order of their ids.
     ///
     /// - Parameters:
+    ///   - space: The id of the space.
     ///   - device: The last device of the former page. The default is none.
     ///   - count: The largest number of devices. The default is 100.
     public func devices(
@@ -81,6 +82,7 @@ extension SyncStore {
     /// Returns entries of the log of a space in the order of their numbers.
     ///
     /// - Parameters:
+    ///   - space: The id of the space.
     ///   - number: The number before the first entry. The default begins at the horizon.
     ///   - count: The largest number of entries. The default is 100. Large entries may make the page shorter.
     public func log(of space: UUID, after number: Int64 = 0, upTo count: Int = 100) async throws -> [SyncCommit] {
@@ -99,6 +101,7 @@ extension SyncStore {
     ///
     /// A ``SyncService`` does so while it runs. Call this for spaces to which nobody writes any more.
     public func trimLog(of space: UUID, to limits: SyncLogLimits) async throws {
+        guard try await self.space(space) != nil else { return }
         func removesMore() async throws -> Bool {
             try await database.transaction(.writing, in: Identifier(space), byteCount: 0) { try $0.trim(limits) }
                 ?? false
@@ -122,6 +125,25 @@ extension SyncStore {
             try tables.save(changes)
         }
         return epoch
+    }
+
+    /// Records which entries of the log a backup of the store contains. Devices then remove acknowledged changes up to
+    /// it, which they otherwise hold for 30 days, in case the store is restored.
+    ///
+    /// - Parameters:
+    ///   - space: The id of the space.
+    ///   - number: The head of the space in the backup (``SyncSpace/head``). A smaller number than the last one, or one
+    ///     past the head, changes nothing.
+    public func markBackup(of space: UUID, through number: Int64) async throws {
+        guard try await self.space(space) != nil else { return }
+        _ = try await database.transaction(.writing, in: Identifier(space), byteCount: 0) { tables in
+            var history = try tables.history
+            guard number > history.backup, number <= history.head.number else { return }
+            history.backup = number
+            var changes = SpaceContent()
+            changes.history = history
+            try tables.save(changes)
+        }
     }
 
     /// Closes the id of a device in a space. The device removes the rows of the space at its next request, and shows

@@ -18,18 +18,17 @@ struct SyncExchange: Sendable {
     private let request: SyncRequest
     private let space: Identifier
     private let subject: String
-    private let policies: ConflictPolicies
     private let rights: SyncService.Rights
     private let logLimits: SyncLogLimits
-    /// The transactions that a hook refused.
-    var refusals: [Identifier: Refusal] = [:]
+    /// The rules, with the transactions that a hook refused.
+    var server: SpaceServer
 
     init(
-        _ request: SyncRequest, in space: Identifier, as subject: String, _ policies: ConflictPolicies,
+        _ request: SyncRequest, in space: Identifier, as subject: String, _ server: SpaceServer,
         _ rights: @escaping SyncService.Rights, _ logLimits: SyncLogLimits
     ) {
         (self.request, self.space, self.subject) = (request, space, subject)
-        (self.policies, self.rights, self.logLimits) = (policies, rights, logLimits)
+        (self.server, self.rights, self.logLimits) = (server, rights, logLimits)
     }
 
     func run(_ tables: inout any SyncTables) throws -> Result {
@@ -37,19 +36,14 @@ struct SyncExchange: Sendable {
         if let owner = try tables.subject(of: device), owner != subject {
             return Result(response: .deviceTaken, head: nil)
         }
-        let space = UUID(space)
-        var server = SpaceServer(policies) { [rights, subject] _, action in
-            SyncAccess(action).map { rights(subject, space, $0) } ?? true
-        }
-        server.refusals = refusals
-        if case .push = request, !rights(subject, space, .read) {
+        if case .push = request, !rights(subject, UUID(space), .read) {
             // The right was withdrawn while the request waited for the lock.
             return Result(response: try Self.revoked(device, subject, &tables, closes: true).response, head: nil)
         }
         let (response, changes) = try server.handle(request, at: try tables.now, over: &tables)
         if changes.devices[device] != nil { try tables.setSubject(subject, of: device) }
         for entry in changes.entries {
-            do { try tables.notifyHook(of: SyncCommit(entry, in: self.space, by: subject)) } catch let refusal
+            do { try tables.notifyHook(of: SyncCommit(entry, in: space, by: subject)) } catch let refusal
                 as SyncRefusal
             {
                 throw Refused(transaction: entry.transaction, refusal: refusal)

@@ -24,11 +24,12 @@ public final class SyncService: Sendable {
     /// after the space was locked: it must return quickly, must not use the store, and may be called several times.
     public typealias Rights = @Sendable (_ subject: String, _ space: UUID, _ access: SyncAccess) -> Bool
 
-    private let database: any SyncDatabase
-    private let policies: ConflictPolicies
+    let database: any SyncDatabase
+    let policies: ConflictPolicies
+    private let minimumSchema: Int64
     private let rights: Rights
     private let logLimits: SyncLogLimits
-    private let pokes: SyncPokes?
+    let pokes: SyncPokes?
     private let waits: PredecessorWaits
 
     /// Creates a service.
@@ -37,17 +38,20 @@ public final class SyncService: Sendable {
     ///   - store: Stores the spaces.
     ///   - hub: Publishes the heads of spaces. The default is none: devices then pull by their timers only.
     ///   - conflicts: The policies of tables by name, as the devices have them. The default is
-    ///     ``ConflictPolicy/newestPerColumn`` for all tables.
+    ///     `ConflictPolicy.newestPerColumn` for all tables.
+    ///   - minimumSchema: The oldest version of an app's tables that may use the spaces. Older apps receive 426, and show
+    ///     that they need an update. The default is 0, which accepts all.
     ///   - logLimits: The limits of each log; see ``SyncLogLimits`` for the defaults.
     ///   - clock: Measures the time for which a packet waits for the one before it. The default is the system's clock.
     ///   - rights: Says whether a subject has a right.
     public init(
         store: some SyncStore, hub: EventHub? = nil, conflicts: [String: ConflictPolicy] = [:],
-        logLimits: SyncLogLimits = SyncLogLimits(), clock: some Clock<Duration> = ContinuousClock(),
+        minimumSchema: Int64 = 0, logLimits: SyncLogLimits = SyncLogLimits(),
+        clock: some Clock<Duration> = ContinuousClock(),
         rights: @escaping Rights
     ) {
         (database, policies, self.rights) = (store.database, ConflictPolicies(conflicts), rights)
-        self.logLimits = logLimits
+        (self.minimumSchema, self.logLimits) = (minimumSchema, logLimits)
         pokes = hub.map { SyncPokes($0) }
         waits = PredecessorWaits(HubClock(clock))
     }
@@ -85,7 +89,12 @@ public final class SyncService: Sendable {
         _ request: SyncRequest, in space: Identifier, as subject: String, _ byteCount: Int
     ) async throws -> SyncResponse {
         guard rights(subject, UUID(space), .read) else { return try await revoke(request.device, in: space, subject) }
-        var exchange = SyncExchange(request, in: space, as: subject, policies, rights, logLimits)
+        guard request.device != Self.device(of: space) else { return .deviceTaken }
+        var server = SpaceServer(policies) { [rights] _, action in
+            SyncAccess(action).map { rights(subject, UUID(space), $0) } ?? true
+        }
+        server.minimumSchema = minimumSchema
+        var exchange = SyncExchange(request, in: space, as: subject, server, rights, logLimits)
         while true {
             do {
                 let exchange = exchange
@@ -103,7 +112,7 @@ public final class SyncService: Sendable {
                 return result.response
             } catch let refused as SyncExchange.Refused {
                 // The transaction was rolled back. It runs again without the refused one.
-                exchange.refusals[refused.transaction] = Refusal(name: refused.refusal.reason)
+                exchange.server.refusals[refused.transaction] = Refusal(name: refused.refusal.reason)
             }
         }
     }

@@ -17,7 +17,7 @@ public final class SQLiteSyncStore: SyncStore {
     /// Called with each transaction of a device before it is committed, inside the transaction of the database. Its
     /// writes are committed together with the rows.
     ///
-    /// If it throws ``RunwayServer/SyncRefusal``, the transaction of the device is refused. Any other error fails the
+    /// If it throws `SyncRefusal`, the transaction of the device is refused. Any other error fails the
     /// request, which the device repeats. It must not write the tables of the store, and is called again for the other
     /// transactions of a request if it refuses one.
     public typealias Hook = @Sendable (SyncCommit, Database) throws -> Void

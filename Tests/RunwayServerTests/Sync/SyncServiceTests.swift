@@ -2,6 +2,7 @@ import Foundation
 import RunwaySyncCore
 import RunwaySyncSimulator
 import RunwayTesting
+import Synchronization
 import Testing
 
 @testable import RunwayServer
@@ -111,6 +112,78 @@ struct SyncServiceTests {
             guard case .revoked = try await client.push(.insert(3), from: device) else {
                 Issue.record("the device is not closed")
                 return
+            }
+        }
+    }
+
+    @Test func theServerWritesAsADevice() async throws {
+        let seen = Mutex<[SyncCommit]>([])
+        let store = MemorySyncStore { commit in
+            if commit.changes.first?.table == "locked" { throw SyncRefusal("locked") }
+            seen.withLock { $0.append(commit) }
+        }
+        let service = SyncService(store: store) { _, _, _ in false }
+        let row = UUID()
+        #expect(try await service.write(in: space) { $0.set(["n": .integer(1)], of: row, in: "note") } == 1)
+        let second = try await service.write(in: space) { writer in
+            let values = try writer.values(of: row, in: "note")
+            #expect(values == ["n": .integer(1)])
+            writer.set(["n": .integer(2), "a": .text("x")], of: row, in: "note")
+            writer.delete(UUID(), in: "note")
+        }
+        #expect(second == 2)
+        // Nothing changes.
+        #expect(try await service.write(in: space) { $0.set(["n": .integer(2)], of: row, in: "note") } == nil)
+        await #expect(throws: SyncRefusal("locked")) {
+            try await service.write(in: space) { $0.set([:], of: row, in: "locked") }
+        }
+        await #expect(throws: SyncWriteError.self) {
+            try await service.write(in: space) { $0.set(["n": .real(.nan)], of: row, in: "note") }
+        }
+        await #expect(throws: SyncWriteError.self) {
+            try await service.write(in: space) { writer in
+                for _ in 0...5_000 { writer.set(["n": .null], of: UUID(), in: "note") }
+            }
+        }
+        #expect(try await store.space(space)?.head == 2)
+        #expect(seen.withLock { $0.map(\.subject) } == [nil, nil])
+    }
+
+    @Test func devicesReceiveWritesOfTheServer() async throws {
+        let service = SyncService(store: MemorySyncStore()) { _, _, _ in true }
+        let space = space
+        try await SyncClient.serve(service) { (client) async throws -> Void in
+            var device = SyncedDevice(1, client)
+            try device.write(["a": .text("mine")], 1)
+            try await device.sync()
+            let row = UUID(Identifier(high: 1, low: 1))
+            try await service.write(in: space) { $0.set(["b": .text("server's")], of: row, in: "note") }
+            try await device.sync()
+            let key = RowKey("note", Identifier(row))
+            #expect(device.file.shown(key) == ["a": .text("mine"), "b": .text("server's")])
+            // The id of the server's device is not free.
+            let id = SyncService.device(of: Identifier(space))
+            #expect(try await client.push(.insert(1), from: id) == .deviceTaken)
+        }
+    }
+
+    @Test func oldAppsHaveToUpdate() async throws {
+        let service = SyncService(store: MemorySyncStore(), minimumSchema: 2) { _, _, _ in true }
+        try await SyncClient.serve(service) { (client) async throws -> Void in
+            #expect(try await client.push(.insert(1), from: device) == .upgrade)
+        }
+    }
+
+    @Test func marksOfBackupsOnlyGrow() async throws {
+        let store = MemorySyncStore()
+        let service = SyncService(store: store) { _, _, _ in true }
+        try await SyncClient.serve(service) { (client) async throws -> Void in
+            _ = try await client.push(.insert(1), .insert(2), from: device)
+            for (number, expected) in [(1, 1), (3, 1), (0, 1), (2, 2)] as [(Int64, Int64)] {
+                try await store.markBackup(of: space, through: number)
+                let pull = PullRequest(device: device, cursor: .none, offset: 0)
+                guard case .page(let page) = try await client.send(.pull(pull)) else { return }
+                #expect(page.backup == expected)
             }
         }
     }
