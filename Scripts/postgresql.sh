@@ -3,7 +3,7 @@
 # event streams and conversations, over a real PostgreSQL server, which is started for it in a temporary folder.
 # Installs Debian's server and libpq where they are missing. Needs a debug build: what the package trait PostgreSQL adds is compiled against
 # its modules, which takes a minute and not a second build. Arguments: the seconds of the crash test, 15 by default, or `install`,
-# which only installs.
+# which only installs, or `probes` and the seconds of Scripts/sync-probes.sh with two servers, which is all that runs then.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -58,13 +58,15 @@ compile() {
         -c -o "$work/$1.o" "${files[@]}" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 }
 compile RunwayPostgreSQL Sources/RunwayPostgreSQL
-compile RunwayPostgreSQLTests Tests/RunwayPostgreSQLTests
-compile RunwayCrashTest Sources/RunwayCrashTest
 compile RunwayCommand Sources/RunwayCommand
-mkdir "$work/main"
-echo 'import Testing
+if [ "${1:-}" != probes ]; then
+    compile RunwayPostgreSQLTests Tests/RunwayPostgreSQLTests
+    compile RunwayCrashTest Sources/RunwayCrashTest
+    mkdir "$work/main"
+    echo 'import Testing
 @main struct Main { static func main() async { await Testing.__swiftPMEntryPoint() as Never } }' >"$work/main/Main.swift"
-compile PostgreSQLTestMain "$work/main"
+    compile PostgreSQLTestMain "$work/main"
+fi
 # All that the debug build has compiled, of which the linker takes what is needed. Objects of sources that were renamed may still be there.
 python3 - "$built" >"$work/objects" <<'EOF'
 import json, pathlib, re, sys
@@ -86,9 +88,15 @@ ar --thin -qcs "$work/dependencies.a" "@$work/objects"
 link() {
     swiftc -use-ld=lld "${@:2}" "$work/RunwayPostgreSQL.o" "$work/dependencies.a" -lz -lsqlite3 -lpq -lstdc++ -lTesting -o "$1"
 }
+link "$work/runway" "$work/RunwayCommand.o"
+if [ "${1:-}" = probes ]; then
+    as_user "$programs/createdb" -h "$work/socket" -U runway spaces
+    TMPDIR=$work python3 -B Scripts/sync-probes.py "$work/runway" --seconds "${2:-600}" --probes 16 --servers 2 \
+        --place "postgres:///spaces?host=$work/socket&user=runway"
+    exit
+fi
 link "$work/tests" "$work/PostgreSQLTestMain.o" "$work/RunwayPostgreSQLTests.o"
 link "$work/crash-test" "$work/RunwayCrashTest.o"
-link "$work/runway" "$work/RunwayCommand.o"
 "$work/tests" --testing-library swift-testing >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 tail -n 1 "$work/log"
 
