@@ -44,3 +44,11 @@ extension UUID {
     /// An id that is the same in each run.
     init(number: UInt8) { self.init(uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, number)) }
 }
+
+/// A table with a file, which can't be synchronised.
+enum Pictures: SyncedTable {
+    static let name = "picture"
+    static let list = Column<UUID>("listId")
+    static let columns = TableColumns<Self>(Column<UUID>("id"), list, Column<StoredFile?>("file"))
+    static let sync = Synced(space: list)
+}

@@ -8,6 +8,8 @@ import Synchronization
 struct CapturedTable: Sendable {
     let name: String
     let synced: Synced
+    /// Whether the table has columns that only this device can read: secrets and files.
+    var hasLocalColumns = false
 }
 
 /// Captures the changes of synchronised tables, in the transactions that make them (rule 1).
@@ -25,7 +27,10 @@ final class ChangeCapture: StoreFollower {
     convenience init(_ followed: [FollowedTable]) {
         self.init(
             followed.compactMap { table in
-                (table.details as? Synced).map { CapturedTable(name: table.name, synced: $0) }
+                (table.details as? Synced).map { synced in
+                    CapturedTable(
+                        name: table.name, synced: synced, hasLocalColumns: table.hasSecrets || table.hasFiles)
+                }
             })
     }
 
@@ -126,11 +131,14 @@ final class ChangeCapture: StoreFollower {
         return try Int.fetchOne(database, sql: sql, arguments: [shape.name, SyncSchema.triggerPrefix + "*"]) ?? 0
     }
 
-    /// Shows the values of columns that were stored before this version of the app knew them (rule 15).
+    /// Shows the values of columns that were stored before this version of the app knew them, and rows that its tables
+    /// could not store before (rule 15).
     private func showStoredColumns(of shape: TableShape, in database: Database) throws {
         for space in try spaces(in: database) {
-            let store = try store(of: space, in: database)
-            try applying(in: database) { try store.showAgain(shape) }
+            var store = try store(of: space, in: database)
+            if store.isOneWay { continue }
+            let keys = try store.keys(in: "runway_sync_row").filter { $0.table == shape.name }
+            try applying(in: database) { try device(of: store).refresh(Set(keys), in: &store) }
             try store.finish()
         }
     }

@@ -22,8 +22,9 @@ public import RunwayTables
 /// whichever code makes it. A ``SyncEngine`` exchanges the changes with the server.
 ///
 /// The key is one UUID, and no column is required: each other column has a default, or may be NULL. Unique indexes,
-/// `CHECK`, `RESTRICT`, secret columns, and triggers of the app that write synchronised tables are refused when the
-/// store is opened, as `TableError.Kind.notSyncable`: a row of another device could violate them.
+/// `CHECK`, `RESTRICT`, columns of secrets and of files, and triggers of the app that write synchronised tables are
+/// refused when the store is opened, as `TableError.Kind.notSyncable`: a row of another device could violate them, or
+/// could not be read.
 ///
 /// The id and the space of a row never change. To move a row, insert a copy and delete the row. A transaction changes
 /// at most 5,000 rows, or 4 MiB; a larger one is refused as `TableError.Kind.rejected`.

@@ -30,13 +30,17 @@ final class SpaceLoop: Sendable {
     private let store: RecordStore
     private let capture: ChangeCapture
     private let calls: SyncCalls
+    /// The version of the app's tables.
+    private let schema: Int64
     /// Guards the causes of the next cycle.
     private let causes: Mutex<Causes>
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
-    init(_ space: Identifier, _ store: RecordStore, _ capture: ChangeCapture, _ calls: SyncCalls) {
-        (self.space, self.store, self.capture, self.calls) = (space, store, capture, calls)
+    init(
+        _ space: Identifier, _ store: RecordStore, _ capture: ChangeCapture, _ calls: SyncCalls, schema: Int64
+    ) {
+        (self.space, self.store, self.capture, self.calls, self.schema) = (space, store, capture, calls, schema)
         causes = Mutex(Causes())
         (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -178,12 +182,12 @@ final class SpaceLoop: Sendable {
 
     /// Handles an event in one transaction of the file.
     private func handle(_ event: SyncDevice.Event, _ device: inout SyncDevice) async throws -> [SyncDevice.Effect] {
-        let (space, capture, current) = (space, capture, device)
+        let (space, capture, current, schema) = (space, capture, device, schema)
         let (next, effects) = try await store.writeAsFollower { database in
             var next = current
             var random = SystemRandomNumberGenerator()
             var space = try capture.store(of: space, in: database)
-            next.direction = capture.direction(of: space)
+            (next.direction, next.schema) = (capture.direction(of: space), schema)
             try space.recordConflicts(of: event)
             var effects: [SyncDevice.Effect] = []
             try capture.applying(in: database) {

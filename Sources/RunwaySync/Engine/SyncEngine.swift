@@ -38,6 +38,7 @@ public final class SyncEngine: Sendable {
     private let store: RecordStore
     let capture: ChangeCapture
     private let calls: SyncCalls
+    private let schema: Int64
     /// Guards the tasks of the joined spaces.
     private let state = Mutex(State())
     /// Guards the number of the listener to commits.
@@ -50,7 +51,8 @@ public final class SyncEngine: Sendable {
     /// - Parameters:
     ///   - store: The store, with tables that are a ``SyncedTable``.
     ///   - network: The layer over which the calls are made.
-    ///   - service: The service of the server.
+    ///   - service: The service of the server. It may refuse versions of the tables that are too old; a file has version
+    ///     1, and each step of its migrations adds one.
     ///   - path: The path of the server's routes, relative to the service's base URL. The default is `sync`.
     ///   - eventsPath: The path of the server's event stream, on which it reports changes. The default, `nil`, follows
     ///     none: then changes of others arrive within 4 s.
@@ -65,9 +67,13 @@ public final class SyncEngine: Sendable {
         (self.store, self.capture) = (store, capture)
         calls = SyncCalls(network, service, path: path, eventsPath: eventsPath)
         let identity = DeviceIdentity(of: store.url)
-        let (wasCopied, spaces) = try await store.writeAsFollower { database in
-            (try identity.check(in: database), try capture.joinedSpaces(in: database))
+        let (wasCopied, spaces, version) = try await store.writeAsFollower { database in
+            (
+                try identity.check(in: database), try capture.joinedSpaces(in: database),
+                try store.version(in: database)
+            )
         }
+        schema = version
         for space in spaces { start(space, with: wasCopied ? .wasCopied : nil) }
         listener.withLock { $0 = capture.addListener { [weak self] in self?.prompt(isUrgent: false) } }
         follow(network)
@@ -242,7 +248,7 @@ public final class SyncEngine: Sendable {
             if let running = state.spaces[space] {
                 loop = running.loop
             } else {
-                loop = SpaceLoop(space, store, capture, calls)
+                loop = SpaceLoop(space, store, capture, calls, schema: schema)
                 state.spaces[space] = Running(loop: loop, task: Task { await loop.run() })
             }
             if let event { loop.pass(event) }

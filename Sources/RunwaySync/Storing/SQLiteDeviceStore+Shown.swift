@@ -51,19 +51,6 @@ extension SQLiteDeviceStore {
         try execute("DELETE FROM runway_sync_parked WHERE space = ? AND tbl = ? AND id = ?", arguments(key))
     }
 
-    /// Shows all rows of a table again, after its columns have changed.
-    func showAgain(_ shape: TableShape) throws {
-        let keys = try keys(in: "runway_sync_row").filter { $0.table == shape.name }
-        for key in keys {
-            let shown = try self.shown(key)
-            guard let values = try row(key).values else { continue }
-            // Pending values stay: a migration seals, and the cycle that follows shows them again.
-            let isPending = try previewed.contains(key)
-            let missing = values.filter { name, value in shape.position(of: name) != nil && shown?[name] != value }
-            if !missing.isEmpty, !isPending { try show(key, values) }
-        }
-    }
-
     func adoptStaged() throws {
         forgetRows()
         let sql = "SELECT tbl, id, row FROM runway_sync_staged WHERE space = ?"

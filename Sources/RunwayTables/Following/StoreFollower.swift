@@ -17,6 +17,15 @@ public struct TableFollowing: Sendable {
 package struct FollowedTable: Sendable {
     package let name: String
     package let details: any Sendable
+    /// Whether the table has secret columns, which only this device can open.
+    package let hasSecrets: Bool
+    /// Whether the table has columns of files.
+    package let hasFiles: Bool
+
+    init(_ layout: TableLayout, _ details: any Sendable) {
+        (name, self.details, hasSecrets) = (layout.name, details, layout.hasSecrets)
+        hasFiles = layout.columns.contains(where: \.isFile)
+    }
 }
 
 /// Follows the changes of tables from inside the transactions that make them. All functions run on the connection of
@@ -61,6 +70,9 @@ package struct ConditionTerm: Sendable {
 }
 
 extension RecordStore {
+    /// Returns the version of the tables: 1, and one more for each step that was taken.
+    package func version(in database: Database) throws -> Int64 { Int64(try StepLog.entries(in: database).count) + 1 }
+
     /// Changes the file in one transaction for a follower, with foreign keys off: rows of a log may arrive in any
     /// order. The change is not followed.
     ///
@@ -92,9 +104,9 @@ extension RecordStore {
 extension [any TableDefinition.Type] {
     /// The follower of those tables that declare one; `nil` if none does.
     var follower: (any StoreFollower)? {
-        let followed = compactMap { table in table.following.map { (table.name, $0) } }
+        let followed = compactMap { table in table.following.map { (table.layout, $0) } }
         return followed.first.map { first in
-            first.1.makeFollower(followed.map { FollowedTable(name: $0.0, details: $0.1.details) })
+            first.1.makeFollower(followed.map { FollowedTable($0.0, $0.1.details) })
         }
     }
 }

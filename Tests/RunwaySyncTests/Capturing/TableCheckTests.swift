@@ -52,4 +52,13 @@ struct TableCheckTests {
             """
         #expect(try refusal(of: tables) == (isRefused ? .notSyncable : nil))
     }
+
+    @Test func columnsThatOnlyThisDeviceCanReadAreRefused() async throws {
+        let folder = try TemporaryFolder()
+        await #expect {
+            _ = try await RecordStore.open(at: folder.file, tables: [Pictures.self])
+        } throws: {
+            ($0 as? TableError)?.kind == .notSyncable
+        }
+    }
 }
