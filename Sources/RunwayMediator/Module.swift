@@ -36,8 +36,8 @@
     /// Paths of an existing web site, by the name of the page; by default none.
     ///
     /// With `["order": "/o/{id}"]` the page `order` also has the address `https://m.example.com/o/7`. A name in braces
-    /// is a whole segment. Parameters that the path does not have are in the query. A page that is written takes its
-    /// first path whose parameters it has all, and otherwise `/orders/order`.
+    /// is a whole segment. The other parameters are in the query. A page is written with its first path for which it
+    /// has all parameters, and without one as `/orders/order`.
     var paths: KeyValuePairs<String, String> { get }
 
     /// The pages and services of other modules without which the module does not work; by default none.

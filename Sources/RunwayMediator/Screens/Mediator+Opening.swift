@@ -11,9 +11,10 @@ extension Mediator {
 
     /// Opens the page at an address.
     ///
-    /// An address of the app's scheme is refused unless it is the address of a page that the caller may open; if this
-    /// build has no such page, the web site is shown at the same path. Every address of the web site that is no such
-    /// page is shown by the site. For a caller ``Reach/pages``, which shows the site itself, nothing is shown then.
+    /// If this build has no page at an address of the app's scheme, the web site is shown at the same path. An address
+    /// with an invalid parameter, and that of a page that `caller` may not open, is refused. An address of the web site
+    /// that can't be opened is shown by the site, for any of these reasons. If `caller` is ``Reach/pages``, the site is
+    /// not shown: the address is refused, and the web view that asked loads it.
     ///
     /// Opening only shows a page: an address calls no function.
     ///
@@ -41,8 +42,8 @@ extension Mediator {
         return module(of: page).flatMap { make($0) }
     }
 
-    /// Reports that the user closed a screen, or that the system did. Whoever waits for its result is notified
-    /// (``MediatorError/Kind/closed``).
+    /// Reports that the user or the system closed a screen. A caller that waits for its result receives
+    /// ``MediatorError/Kind/closed``.
     public func didClose(_ id: ScreenID) { openings.removeValue(forKey: id)?.end(.pageClosed) }
 
     func begin(_ request: PageRequest) -> Outcome {

@@ -35,6 +35,13 @@ import Testing
         #expect(mediator.check().isEmpty)
     }
 
+    @Test func servicesThatNeedThemselvesStopTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            let mediator = await Mediator { CircularModule() }
+            _ = try mediator.service((any Accounts).self)
+        }
+    }
+
     @Test func noAddressCallsAService() {
         let counter = Counter()
         let mediator = Mediator { CountingModule(counter: counter) }
@@ -63,6 +70,20 @@ struct CountingModule: Module {
     let counter: Counter
     var services: [Service] {
         [Service((any Accounts).self) { [counter] in Account(name: "account \(counter.increment())") }]
+    }
+}
+
+struct CircularModule: Module {
+    typealias Pages = Never
+    var services: [Service] {
+        [
+            Service((any Accounts).self) { mediator in
+                CountingModule.Account(name: (try? mediator.service((any Orders).self)).map { "\($0)" } ?? "")
+            },
+            Service((any Orders).self) { mediator in
+                NamedOrdersModule.NamedOrders(name: (try? mediator.service((any Accounts).self).name) ?? "")
+            },
+        ]
     }
 }
 
