@@ -310,7 +310,8 @@ let package = Package(
             name: "RunwayCrashTest",
             dependencies: [
                 "Runway", "RunwayJSON", "RunwayStorage", "RunwayTables", "RunwayStreams", "RunwayChat", "RunwayServer",
-                "RunwayServerStorage", "RunwayTransport", "RunwayTesting", "RunwayTestServer", "RunwayDemo",
+                "RunwayServerStorage", "RunwaySyncCore", "RunwayTransport", "RunwayTesting", "RunwayTestServer",
+                "RunwayDemo",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),

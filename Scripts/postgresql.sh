@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the tests of RunwayPostgreSQL, "runway serve --log" with "runway log", and the crash test with two servers, for records, changes,
-# event streams and conversations, over a real PostgreSQL server, which is started for it in a temporary folder.
+# Runs the tests of RunwayPostgreSQL, "runway serve --log" with "runway log", "runway serve --sync" with "runway sync", and the crash test with
+# two servers, for records, changes, event streams, conversations and spaces, over a real PostgreSQL server, which is started for it in a
+# temporary folder.
 # Installs Debian's server and libpq where they are missing. Needs a debug build: what the package trait PostgreSQL adds is compiled against
 # its modules, which takes a minute and not a second build. Arguments: the seconds of the crash test, 15 by default, or `install`,
 # which only installs, or `probes` and the seconds of Scripts/sync-probes.sh with two servers, which is all that runs then.
@@ -140,19 +141,41 @@ tables=$(as_user "$programs/psql" -h "$work/socket" -U runway -d empty -Atc \
     { echo "postgresql.sh: runway log changes a database that it reads (exit code $code, $tables tables)" >&2; cat "$work/log" >&2; exit 1; }
 echo "runway serve and runway log: $counted"
 
+# Two servers of the command share spaces. One of them creates a space, and the other one has it.
+as_user "$programs/createdb" -h "$work/socket" -U runway spaces
+place="postgres:///spaces?host=$work/socket&user=runway"
+code=0
+"$work/runway" sync spaces "$place" >"$work/log" 2>&1 || code=$?
+tables=$(as_user "$programs/psql" -h "$work/socket" -U runway -d spaces -Atc "SELECT count(*) FROM pg_class WHERE relname LIKE 'runway%'")
+[ "$code" = 2 ] && grep -q "The database has none" "$work/log" && [ "$tables" = 0 ] ||
+    { echo "postgresql.sh: runway sync changes a database that it reads (exit code $code, $tables tables)" >&2; cat "$work/log" >&2; exit 1; }
+space=0199a000-0000-7000-8000-000000000009
+for name in third fourth; do
+    "$work/runway" serve --sync "$place" --plain >"$work/$name" 2>&1 &
+    servers+=($!)
+    for _ in $(seq 1200); do grep -q 'http:' "$work/$name" && break || sleep 0.1; done
+    url=$(grep -m 1 -o 'http:[^ ]*/sync' "$work/$name") || { cat "$work/$name" >&2; exit 1; }
+    curl -s "$url/$space/pull?device=0199a000-0000-7000-8000-000000000001&epoch=00000000-0000-0000-0000-000000000000&number=0&tag=0000000000000000" \
+        >"$work/page.$name"
+done
+[ -s "$work/page.third" ] && cmp "$work/page.third" "$work/page.fourth" && "$work/runway" sync spaces "$place" | tee "$work/log" && grep -q "$space" "$work/log" ||
+    { echo "postgresql.sh: two servers do not share a space" >&2; cat "$work"/page.* >&2; exit 1; }
+
 TMPDIR=$work "$work/crash-test" --seconds "${1:-15}" --writers 2 --changers 2 --servers 2 --postgres "$RUNWAY_POSTGRESQL"
 TMPDIR=$work "$work/crash-test" streams --time "${1:-15}" --readers 20 --hubs 2 --database "$RUNWAY_POSTGRESQL"
 TMPDIR=$work "$work/crash-test" chat --time "${1:-15}" --database "$RUNWAY_POSTGRESQL"
-# Arguments: a bug, what the finding says.
+TMPDIR=$work "$work/crash-test" sync --time "${1:-15}" --database "$RUNWAY_POSTGRESQL"
+# Arguments: a crash test, a bug, what the finding says.
 find_bug() {
     local code=0
-    TMPDIR=$work "$work/crash-test" chat --time 5 --database "$RUNWAY_POSTGRESQL" --bug "$1" >"$work/log" || code=$?
-    [ "$code" = 1 ] && grep -q "$2" "$work/log" || {
+    TMPDIR=$work "$work/crash-test" "$1" --time 5 --database "$RUNWAY_POSTGRESQL" --bug "$2" >"$work/log" || code=$?
+    [ "$code" = 1 ] && grep -q "$3" "$work/log" || {
         cat "$work/log"
-        echo "postgresql.sh: the planted bug $1 was not found (exit code $code)" >&2
+        echo "postgresql.sh: the planted bug $2 was not found (exit code $code)" >&2
         exit 1
     }
-    echo "The planted bug $1 was found: $(grep -m 1 "$2" "$work/log")"
+    echo "The planted bug $2 was found: $(grep -m 1 "$3" "$work/log" | cut -c 1-200)"
 }
-find_bug forgottenMessages "are not those that were written"
-find_bug lastingMembers "not that eve alone has left"
+find_bug chat forgottenMessages "are not those that were written"
+find_bug chat lastingMembers "not that eve alone has left"
+find_bug sync forgottenSpaces "A device can't go on"

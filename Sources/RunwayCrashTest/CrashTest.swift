@@ -22,10 +22,10 @@ struct CrashTest: AsyncParsableCommand {
             """,
         subcommands: [
             FileCrash.self, PictureProcess.self,
-            EventStreamCrash.self, ChatCrash.self, TableCrash.self, OpenStreams.self, TableProcess.self,
+            EventStreamCrash.self, ChatCrash.self, SyncCrash.self, TableCrash.self, OpenStreams.self, TableProcess.self,
             WriterProcess.self, ChangerProcess.self,
-            ServerProcess.self, EventServerProcess.self, ChatServerProcess.self, OpenServerProcess.self,
-            OpenClientsProcess.self,
+            ServerProcess.self, EventServerProcess.self, ChatServerProcess.self, SyncServerProcess.self,
+            OpenServerProcess.self, OpenClientsProcess.self,
         ])
 
     @Option(help: "How long processes are killed.")

@@ -37,7 +37,7 @@ struct SyncPlace {
             } catch {
                 throw CommandFailure("The spaces can't be opened. \(error)")
             }
-        case .postgres(let url): return try await postgres(url)
+        case .postgres(let url): return try await mustExist ? existing(url) : postgres(url)
         }
     }
 
@@ -49,8 +49,25 @@ struct SyncPlace {
         case .file(let path):
             let store = SQLiteSyncStore(reading: URL(fileURLWithPath: path))
             return Opened(store: store, events: MemoryEventLog(), close: { try await store.close() })
-        case .postgres(let url): return try await postgres(url)
+        case .postgres(let url): return try await existing(url)
         }
+    }
+
+    /// Opens a database that a server uses, or has used.
+    private func existing(_ url: String) async throws(CommandFailure) -> Opened {
+        #if PostgreSQL
+            let store = PostgreSQLSyncStore(administering: url)
+            do {
+                _ = try await store.spaces(upTo: 1)
+            } catch let error as PostgreSQLError where error.state == "42P01" {
+                throw CommandFailure("The spaces can't be opened. The database has none.")
+            } catch {
+                throw CommandFailure("The spaces can't be opened. \(error)")
+            }
+            return Opened(store: store, events: MemoryEventLog(), close: {})
+        #else
+            throw LogPlace.withoutPostgreSQL(url)
+        #endif
     }
 
     private func postgres(_ url: String) async throws(CommandFailure) -> Opened {

@@ -30,6 +30,7 @@
         private let hook: Hook?
         /// Reads over separate connections, since writers may wait for writers of other processes.
         private let reader: PostgreSQLPool
+        private let writer: PostgreSQLPool
         private let writes: SyncWrites
 
         /// Connects, and creates the tables if they do not exist.
@@ -41,13 +42,22 @@
         ///   - connectionCount: The maximum number of connections that write; as many others read. The default is 4.
         ///   - hook: Called with each transaction before its commit. The default does nothing.
         /// - Throws: ``PostgreSQLError``.
-        public init(
+        public convenience init(
             at url: String, tenant: String = "default", connectionCount: Int = 4, hook: Hook? = nil
         ) async throws {
+            self.init(administering: url, tenant: tenant, connectionCount: connectionCount, hook: hook)
+            try await writer.create(SyncStatements.tables)
+        }
+
+        /// Opens a database for its administration. The tables are not created; if they do not exist, each function
+        /// throws ``PostgreSQLError`` with state `42P01`.
+        package init(
+            administering url: String, tenant: String = "default", connectionCount: Int = 1, hook: Hook? = nil
+        ) {
             (self.tenant, self.hook) = (tenant, hook)
             reader = PostgreSQLPool(url, connectionCount: connectionCount)
             let writer = PostgreSQLPool(url, connectionCount: connectionCount)
-            try await writer.create(SyncStatements.tables)
+            self.writer = writer
             writes = SyncWrites { space, bodies in
                 try await writer.transaction(for: "\(space)") { connection throws(PostgreSQLError) in
                     let tables = try PostgreSQLSyncTables.begin(.writing, tenant, space, hook: hook, on: connection)
