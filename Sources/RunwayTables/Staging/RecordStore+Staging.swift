@@ -10,9 +10,9 @@ extension RecordStore {
     /// try await store.stage(rows) { moved, count in print("\(moved) of \(count)") }
     /// ```
     ///
-    /// A transaction has as many rows as fit into 5 ms, estimated from the time of the transaction before it. A write
-    /// or read of another task waits for one of these transactions at most. While rows are moved, other tasks see only
-    /// a part of them.
+    /// A transaction has as many rows as fit into 5 ms, estimated from the time of the transaction before it, and does
+    /// not wait for the drive: the side file has the rows until they are there. A write or read of another task waits
+    /// for one of these transactions at most. While rows are moved, other tasks see only a part of them.
     ///
     /// Until the side file has the last row, an error, a cancellation or a kill leaves nothing. After that, a
     /// cancellation has no effect: all rows are moved. After a kill or an error, the rest stays in the side file
@@ -145,7 +145,8 @@ extension RecordStore {
                 let drafts = try await file.drafts(after: start, limit: limit)
                 // Guards the time of the transaction with its commit.
                 let duration = Mutex(Duration.zero)
-                try await commit { writer in
+                // The side file has the rows until the drive has them here, too.
+                try await commit(waitsForDrive: false) { writer in
                     let clock = ContinuousClock.now
                     writer.connection.afterNextTransaction { _ in duration.withLock { $0 = .now - clock } }
                     try writer.move(drafts, of: file.url, upTo: start + drafts.count)
@@ -157,12 +158,14 @@ extension RecordStore {
                 // Another process, which is not in the queue of this one, finds its turn meanwhile.
                 if options.isShared { try await Task.sleep(for: elapsed) }
             }
+            try await synchronizeLog()
         } catch {
             let failure = TableError(error, at: url)
             if error is CancellationError || failure.map({ $0.kind != .rejected }) == true {
                 rest.withLock { $0.count += 1 }
                 throw failure ?? error
             }
+            try? await synchronizeLog()
             file.remove()
             throw TableError(
                 .rejected,
@@ -171,6 +174,12 @@ extension RecordStore {
         }
         file.remove()
         try await commit { try $0.forgetStagings(in: file.url.deletingLastPathComponent()) }
+    }
+
+    /// Waits until the drive has the moved rows, if commits do.
+    private func synchronizeLog() async throws {
+        if !options.survivesPowerLoss { return }
+        try await files.run { [url] _ in try FileFolder.sync(FileFolder.open(url.path + "-wal", O_RDONLY)) }
     }
 }
 

@@ -122,12 +122,18 @@ public final class RecordStore: Sendable {
     }
 
     /// Writes as ``write(_:)`` does, also before rows that a staging has left.
-    func commit<Value: Sendable>(_ change: @escaping @Sendable (TableWriter) throws -> Value) async throws -> Value {
+    ///
+    /// - Parameter waitsForDrive: Whether the commit waits for the drive if the store does. The default is `true`.
+    func commit<Value: Sendable>(
+        waitsForDrive: Bool = true, _ change: @escaping @Sendable (TableWriter) throws -> Value
+    ) async throws -> Value {
         try checkWritable()
         var (hasMadeRoom, repetitionCount) = (false, 0)
         while true {
             do {
-                let (value, hasUnnamedFiles) = try await queue().write { [self] database in
+                let (value, hasUnnamedFiles) = try await queue().write(
+                    withoutDrive: options.survivesPowerLoss && !waitsForDrive
+                ) { [self] database in
                     // After the commit, so that no observation waits for it.
                     database.afterNextTransaction { [self] _ in boundLog(SQLiteFile.logByteCount(of: url)) }
                     try follower?.willWrite(database)
@@ -219,6 +225,28 @@ public final class RecordStore: Sendable {
     {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(with: Result { try operation() }) }
+        }
+    }
+}
+
+extension DatabaseQueue {
+    /// Runs a transaction.
+    ///
+    /// - Parameter withoutDrive: Whether its commit does not wait for the drive, as other commits do.
+    fileprivate func write<Value: Sendable>(
+        withoutDrive: Bool, _ change: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        guard withoutDrive else { return try await write(change) }
+        return try await writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
+            defer { try? database.execute(sql: "PRAGMA synchronous = FULL") }
+            var value: Value?
+            try database.inTransaction {
+                value = try change(database)
+                return .commit
+            }
+            guard let value else { throw CancellationError() }
+            return value
         }
     }
 }

@@ -124,6 +124,19 @@ struct StagingTests {
         #expect(waits.allSatisfy { $0 <= 2 }, "\(waits)")
     }
 
+    @Test func onlyStagedRowsDoNotWaitForTheDrive() async throws {
+        let store = try await folder.open()
+        let statements = Mutex<[String]>([])
+        try await store.queue().writeWithoutTransaction { database in
+            database.trace { event in statements.withLock { $0.append(event.description) } }
+        }
+        try await store.stage((1...500).map { list($0) })
+        let levels = statements.withLock { $0.filter { $0.hasPrefix("PRAGMA synchronous") } }
+        #expect(levels.count >= 4 && levels.count { $0 == "PRAGMA synchronous = NORMAL" } == levels.count / 2)
+        let level = try await store.write { try Int.fetchOne($0.connection, sql: "PRAGMA synchronous") }
+        #expect(level == 2)
+    }
+
     @Test func thePaceFollowsMeasuredTime() {
         var pace = StagingPace()
         for _ in 0..<20 { pace.didMove(pace.rowCount, in: .microseconds(pace.rowCount * 20)) }
