@@ -84,7 +84,7 @@ enum RecordBenchmark {
     }
 
     /// GRDB's connection to a file that has the same settings.
-    private static func openByHand(_ url: URL) throws -> DatabaseQueue {
+    static func openByHand(_ url: URL) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")

@@ -10,6 +10,7 @@ enum StorageBenchmark {
         ("recording", RecordingBenchmark.run), ("reopening", ReopeningBenchmark.run),
         ("changes", ChangeBenchmark.run), ("sending", SendingBenchmark.run), ("ingest", IngestBenchmark.run),
         ("records", RecordBenchmark.run),
+        ("staging", StagingBenchmark.run),
     ]
     #if PostgreSQL
         private static let databaseParts: [Part] = [("sync", SyncBenchmark.run)]
