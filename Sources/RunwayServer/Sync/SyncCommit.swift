@@ -104,9 +104,7 @@ public struct SyncAccess: Sendable, Hashable {
 
 extension UUID {
     package init(_ id: Identifier) {
-        var uuid = UUID().uuid
-        withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: id.bytes) }
-        self.init(uuid: uuid)
+        self = withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { UUID(uuid: $0.load(as: uuid_t.self)) }
     }
 }
 

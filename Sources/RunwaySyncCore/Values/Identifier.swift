@@ -23,9 +23,7 @@ package struct Identifier: Hashable, Comparable, Sendable {
         return Identifier(bytes: digest.prefix(16)).marked(version: 5)
     }
 
-    package var bytes: [UInt8] {
-        [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
-    }
+    package var bytes: [UInt8] { withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) } }
 
     private init(bytes: ArraySlice<UInt8>) {
         func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
@@ -40,13 +38,19 @@ package struct Identifier: Hashable, Comparable, Sendable {
 extension Identifier: CustomStringConvertible, LosslessStringConvertible {
     /// The text in lower case, with four hyphens.
     package var description: String {
-        func digits(_ word: UInt64) -> String {
-            let text = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
+        String(unsafeUninitializedCapacity: 36) { text in
+            var place = 0
+            for shift in stride(from: 124, through: 0, by: -4) {
+                if place == 8 || place == 13 || place == 18 || place == 23 {
+                    text[place] = UInt8(ascii: "-")
+                    place += 1
+                }
+                let digit = UInt8((shift < 64 ? low >> shift : high >> (shift - 64)) & 15)
+                text[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+                place += 1
+            }
+            return place
         }
-        var text = digits(high) + digits(low)
-        for offset in [20, 16, 12, 8] { text.insert("-", at: text.index(text.startIndex, offsetBy: offset)) }
-        return text
     }
 
     /// Reads a UUID in any case; `nil` if the text has another form.
