@@ -39,12 +39,14 @@ final class PredecessorWaits: Sendable {
     func wait(
         _ key: Key, byteCount: Int, _ attempt: () async throws -> SyncResponse
     ) async throws -> SyncResponse? {
-        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        guard let id = enter(key, byteCount, signal) else { return nil }
+        guard let id = enter(byteCount) else { return nil }
         defer { leave(key, byteCount, id) }
         let end = clock.now + Self.longestWait
         while true {
-            // The signal is registered before the attempt, so that progress after it is not missed.
+            // The signal is registered before the attempt, so that progress after it is not missed. Each wait has a
+            // stream of its own, since the end of a wait finishes its stream.
+            let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            state.withLock { $0.signals[key, default: [:]][id] = signal }
             let response = try await attempt()
             guard case .gap = response, clock.now < end else { return response }
             try await sleep(min(Self.pause, end - clock.now), or: signals)
@@ -58,9 +60,6 @@ final class PredecessorWaits: Sendable {
         }
     }
 
-    /// The number of packets that wait.
-    var count: Int { state.withLock { $0.count } }
-
     private func sleep(_ duration: Duration, or signals: AsyncStream<Void>) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [clock] in try await clock.sleep(duration) }
@@ -70,7 +69,7 @@ final class PredecessorWaits: Sendable {
         }
     }
 
-    private func enter(_ key: Key, _ byteCount: Int, _ signal: AsyncStream<Void>.Continuation) -> Int? {
+    private func enter(_ byteCount: Int) -> Int? {
         state.withLock { state in
             guard state.count < Self.maximumCount, state.byteCount + byteCount <= Self.maximumByteCount else {
                 return nil
@@ -78,7 +77,6 @@ final class PredecessorWaits: Sendable {
             state.count += 1
             state.byteCount += byteCount
             state.lastID += 1
-            state.signals[key, default: [:]][state.lastID] = signal
             return state.lastID
         }
     }

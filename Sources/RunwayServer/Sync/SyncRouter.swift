@@ -12,7 +12,6 @@ import RunwaySyncCore
 /// | `POST {space}/push` | decides on the transactions of a device, and returns the verdicts |
 /// | `GET {space}/pull` | returns the log after a cursor |
 /// | `POST {space}/snapshot` | returns a page of all rows |
-/// | `GET {space}/digest` | returns a digest of all rows |
 ///
 /// | status | `error` | meaning |
 /// |---|---|---|
@@ -51,9 +50,7 @@ public struct SyncRouter<Context: RequestContext>: Sendable {
         for name in ["push", "snapshot"] {
             router.post("\(path)/:space/\(name)") { try await respond(to: .post, name, $0, $1) }
         }
-        for name in ["pull", "digest"] {
-            router.get("\(path)/:space/\(name)") { try await respond(to: .get, name, $0, $1) }
-        }
+        router.get("\(path)/:space/pull") { try await respond(to: .get, "pull", $0, $1) }
     }
 
     private func respond(

@@ -26,7 +26,11 @@ struct SyncServiceTests {
 
     @Test func aPacketWaitsForFiveSeconds() async throws {
         let clock = ManualClock()
-        let service = SyncService(store: MemorySyncStore(), clock: clock) { _, _, _ in true }
+        let checks = Mutex(0)
+        let service = SyncService(store: MemorySyncStore(), clock: clock) { _, _, _ in
+            checks.withLock { $0 += 1 }
+            return true
+        }
         try await SyncClient.serve(service) { (client) async throws -> Void in
             async let second = client.push(.insert(2), from: device)
             for _ in 1...5 {
@@ -34,6 +38,9 @@ struct SyncServiceTests {
                 clock.advance(by: .seconds(1))
             }
             #expect(try await second == .gap(ChainEnd()))
+            // The packet is tried when it arrives, when its wait begins, and each second; each time the right to read is
+            // checked twice.
+            #expect(checks.withLock { $0 } == 14)
         }
     }
 
