@@ -51,6 +51,11 @@ final class SQLiteDeviceStore {
     /// Writes what has changed. Called once, at the end of the transaction.
     func finish() throws {
         if hasChangedTransactions {
+            // A space that is only sent shows no row anew, so that the core leaves the list as it is.
+            if isOneWay {
+                let waiting = try open().filter { $0.verdict == nil && $0.withdrawal == nil }
+                try setPreviewed(Set(waiting.flatMap { $0.transaction.operations.compactMap(\.key) }))
+            }
             version = Int64.random(in: 1...Int64.max)
             try database.cachedStatement(sql: "UPDATE runway_sync_space SET version = ? WHERE number = ?")
                 .execute(arguments: [version, number])
