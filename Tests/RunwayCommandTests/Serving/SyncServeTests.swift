@@ -75,7 +75,7 @@ struct SyncServeTests {
             #expect(devices.output == "\(Self.device)  3 operations  of anyone\n")
             // The server has the file.
             let busy = try await Tool.run("sync", "epoch", file)
-            #expect(busy.status == 2 && busy.errors.contains("in use"))
+            #expect(busy.status == 2 && busy.errors.contains("Another server writes"))
             server.signal(SIGINT)
             #expect(await server.end() == 0)
             let copy = folder.appendingPathComponent("backup.sqlite").path
