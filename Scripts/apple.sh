@@ -117,11 +117,11 @@ turn macOS "$root/Tests" "$work/macOS/Tests"
 run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning)
 # That which most others need.
 first=(Runway)
-checked=(RunwayMediator RunwaySQLite RunwayStorage RunwayTables RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
+checked=(RunwayMediator RunwaySQLite RunwayStorage RunwayTables RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
 # The largest.
 firstTests=(RunwayTests)
 tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests StreamFixtures
-    RunwayTablesTests RunwaySyncCoreTests RunwayStreamsTests RunwayChatTests
+    RunwayTablesTests RunwaySyncCoreTests RunwaySyncTests RunwayStreamsTests RunwayChatTests
     RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayMediatorTests RunwayTestingTests TidyTests)
 
 for target in "${first[@]}"; do early "$target" "$work/macOS/Sources/$target"; done

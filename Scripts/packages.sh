@@ -41,6 +41,7 @@ resolve RunwaySignatures '"Signing"' 8
 resolve RunwaySigning '"Signing"' 8
 resolve RunwayStorage '"Storage"' 6
 resolve RunwayTables '"Storage"' 6
+resolve RunwaySync '"Storage"' 6
 resolve RunwayMediator '' 5
 resolve RunwayStreams '' 5
 resolve RunwayChat '' 5
