@@ -34,7 +34,7 @@ public final class SQLiteSyncStore: SyncStore {
     ///   - file: The SQLite file.
     ///   - limits: Limits for pending requests and for requests that are committed together.
     ///   - hook: Called with each transaction before its commit. It may use tables of the app, which the app creates by
-    ///     ``transaction(_:)``. The default does nothing.
+    ///     ``SQLiteSyncStore/transaction(_:)``. The default does nothing.
     /// - Throws: ``ServerStorageError``.
     public init(
         at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits(), hook: Hook? = nil
