@@ -27,7 +27,12 @@ extension ChangeCapture {
         // The operation has the writes before it as its basis, also those of this transaction.
         try sealAll(in: database)
         let chosen = try spaces.map { $0.sorted() } ?? allSpaces(of: shape, in: database)
-        let count = try chosen.reduce(0) { try $0 + updateAll(batch, in: $1, database) }
+        var count = 0
+        // All spaces are updated or none, also if the app catches the error.
+        try database.inSavepoint {
+            for space in chosen { count += try updateAll(batch, in: space, database) }
+            return .commit
+        }
         notifyAfterCommit(database)
         return count
     }

@@ -158,8 +158,10 @@ final class ChangeCapture: StoreFollower {
     /// Runs changes that are not captured.
     func applying(in database: Database, _ change: () throws -> Void) throws {
         try database.execute(sql: "UPDATE runway_sync_file SET paused = 1")
-        try change()
+        let result = Result { try change() }
+        // Also after an error: the app may catch it, and commit its other changes, which have to be captured.
         try database.execute(sql: "UPDATE runway_sync_file SET paused = 0")
+        try result.get()
     }
 
     func willMigrate(_ database: Database) throws {
