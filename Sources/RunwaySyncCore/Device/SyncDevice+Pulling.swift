@@ -26,7 +26,7 @@ extension SyncDevice {
         _ page: LogPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws -> PageOutcome {
-        var changed: Set<RowKey> = []
+        var (changed, decided) = (Set<RowKey>(), Decided())
         try note(horizon: page.horizon, in: &store)
         // A server that states a larger head must send the entries up to it.
         var outcome = try page.parts.isEmpty && page.head > store.state.position.number ? PageOutcome.stalled : .applied
@@ -54,7 +54,9 @@ extension SyncDevice {
                 }
             }
             try advance(past: part.entry, epoch: page.epoch, in: &store)
+            decided.add(part.entry, of: state.device)
         }
+        try settle(decided, in: &store)
         if case .log(let cursor, let end, let decided) = try store.state.snapshot {
             if cursor.number >= end { effects += try adopt(cursor, decided: decided, in: &store, using: &random) }
             if cursor.number < end, page.parts.isEmpty, outcome == .applied { outcome = .beginAgain }
@@ -104,25 +106,50 @@ extension SyncDevice {
         try store.setState(state)
     }
 
-    /// Moves the cursor past an entry, and marks the transactions that the server has decided on (rule 3).
+    /// Moves the cursor past an entry.
     private func advance(past entry: LogEntry, epoch: Identifier, in store: inout some DeviceStore) throws {
         var state = try store.state
         let cursor = Cursor(epoch: epoch, number: entry.number, tag: entry.tag)
-        let settled = try store.open().filter { outgoing in
-            let isEarlier = entry.device == state.device && outgoing.transaction.number <= entry.end.number
-            return !outgoing.isSettled && (outgoing.transaction.id == entry.transaction || isEarlier)
-        }
         state.parts = []
         if case .log(_, let end, let decided) = state.snapshot {
-            state.snapshot = .log(cursor: cursor, end: end, decided: decided.union(settled.map(\.transaction.id)))
+            state.snapshot = .log(cursor: cursor, end: end, decided: decided)
         } else {
             state.cursor = cursor
-            for var outgoing in settled {
-                outgoing.isSettled = true
-                try store.put(outgoing)
-            }
         }
         try store.setState(state)
+    }
+
+    /// Marks the transactions that the server has decided on (rule 3), once for a page, since thousands may wait.
+    private func settle(_ decided: Decided, in store: inout some DeviceStore) throws {
+        if decided.transactions.isEmpty { return }
+        var state = try store.state
+        let settled = try store.open().filter { !$0.isSettled && decided.contains($0) }
+        if case .log(let cursor, let end, let former) = state.snapshot {
+            state.snapshot = .log(
+                cursor: cursor, end: end, decided: former.union(settled.map(\.transaction.id)))
+            return try store.setState(state)
+        }
+        for var outgoing in settled {
+            outgoing.isSettled = true
+            try store.put(outgoing)
+        }
+    }
+}
+
+/// The transactions on which the server has decided, as the entries of a page show it: those in the log, and all that
+/// the device had sent before its own.
+private struct Decided {
+    private(set) var transactions: Set<Identifier> = []
+    private var end: Int64 = 0
+
+    mutating func add(_ entry: LogEntry, of device: Identifier) {
+        transactions.insert(entry.transaction)
+        if entry.device == device { end = max(end, entry.end.number) }
+    }
+
+    func contains(_ outgoing: Outgoing) -> Bool {
+        // An offered transaction has a number of a former chain.
+        transactions.contains(outgoing.transaction.id) || outgoing.transaction.number <= end && !outgoing.isOffered
     }
 }
 

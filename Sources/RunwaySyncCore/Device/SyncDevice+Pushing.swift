@@ -16,7 +16,10 @@ extension SyncDevice {
         guard let packet = try nextPacket(in: store), packet.transactions.count == verdicts.count else { return [] }
         var effects: [Effect] = []
         var (state, again) = (try store.state, [Outgoing]())
+        // A transaction in the log past the cursor stays shown, so that thousands that wait are not previewed again.
+        var hasChanged = false
         for (var outgoing, verdict) in zip(try store.open().filter(\.isSending), verdicts) {
+            let wasShown = outgoing.isShown(at: state.cursor)
             outgoing.status = .decided(verdict, at: HybridTime(milliseconds: now))
             state.acknowledged = outgoing.transaction.end
             if verdict.refusal != nil, outgoing.isSentAgain {
@@ -28,13 +31,14 @@ extension SyncDevice {
                 (outgoing.withdrawal, outgoing.isSentAgain) = (nil, false)
                 if isOneWay { try settle(&outgoing, at: verdict.number, in: &store) }
             }
+            hasChanged = hasChanged || outgoing.isShown(at: state.cursor) != wasShown
             try store.put(outgoing)
             if case .conflict = verdict { effects.append(.met(outgoing.transaction)) }
         }
         try store.setState(state)
         for outgoing in again { try replace(outgoing, at: now, in: &store, using: &random) }
         try prune(at: now, in: &store)
-        try refresh(in: &store)
+        if hasChanged { try refresh(in: &store) }
         return effects
     }
 

@@ -116,7 +116,8 @@ extension Simulation {
     private func lost(_ value: SyncValue, in store: any SimulatedFile) throws -> String? {
         guard let outgoing = try store.outgoing().first(where: { $0.transaction.contains(value) }) else {
             // The device removes what a backup of the server contains.
-            return server.decided.contains(value) ? nil : "\(value) was never sealed, or is lost"
+            let isDecided = server.decided.contains(value) || server.superseded.contains(value)
+            return isDecided ? nil : "\(value) was never sealed, or is lost"
         }
         guard let verdict = outgoing.verdict, verdict.isInLog else { return nil }
         guard let verdict = server.store.verdict(on: outgoing.transaction.id) else {

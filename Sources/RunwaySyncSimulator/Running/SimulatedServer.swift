@@ -15,6 +15,8 @@ struct SimulatedServer {
     private var arrived: [SyncValue: Identifier] = [:]
     /// The values of the transactions that the server has decided on, and not refused.
     private(set) var decided: Set<SyncValue> = []
+    /// The values of superseded transactions, which no device sends again after a restore.
+    private(set) var superseded: Set<SyncValue> = []
     /// A value that came into the log by two operations.
     private(set) var doubled: SyncValue?
     /// The ids of devices that belong to somebody else.
@@ -80,7 +82,9 @@ struct SimulatedServer {
             switch verdict {
             case .applied: if !isRepetition { noteArrival(of: transaction) }
             case .conflict: places.insert(.conflict)
-            case .superseded: places.insert(.superseded)
+            case .superseded:
+                places.insert(.superseded)
+                superseded.formUnion(transaction.texts)
             case .refused(let refusal, _): places.insert(refusal == .absent ? .absent : .refused)
             }
             if isRepetition { continue }

@@ -135,7 +135,7 @@ struct OfferingTests {
         let other = RowKey("note", Identifier(high: 0, low: 3))
         try pair.write(["a": .text("x")], other)
         try pair.sync()
-        #expect(pair.space.row(other).values == ["a": .text("x")])
+        #expect(pair.space.row(other).values == ["a": .text("x")] && pair.shown() == ["a": .text("newer")])
     }
 
     @Test func acceptedInsertsAreSent() throws {
