@@ -151,6 +151,8 @@ package struct Outgoing: Hashable, Sendable {
     package var withdrawal: Refusal?
     /// Whether the transaction is not sent before the user has decided (rule 12).
     package var isOffered = false
+    /// Whether the user has accepted that the transaction is sent; it is not offered again.
+    package var isAccepted = false
     /// Whether the transaction is sent again, as a new one, when its void was refused (rule 19).
     package var isSentAgain = false
 

@@ -32,6 +32,12 @@ extension SyncDevice {
         for var outgoing in try store.open() where outgoing.isOffered {
             outgoing.isOffered = false
             if accepts {
+                // The order of sealing is the order in the chain.
+                try store.remove(outgoing: outgoing.sequence)
+                state.sequence += 1
+                outgoing = Outgoing(
+                    sequence: state.sequence, packet: state.sequence, transaction: outgoing.transaction)
+                outgoing.isAccepted = true
                 state.append(&outgoing, by: &packing)
             } else {
                 outgoing.status = .decided(

@@ -21,7 +21,9 @@ extension SyncDevice {
                 outgoing.isSettled = false
             }
             outgoing.status = .waiting
-            if outgoing.withdrawal == nil, Self.isOffered(outgoing.transaction, behind: state.horizon, &held) {
+            if outgoing.withdrawal == nil, !outgoing.isAccepted,
+                Self.isOffered(outgoing.transaction, behind: state.horizon, &held)
+            {
                 if !outgoing.isOffered { offered.append(outgoing.transaction) }
                 outgoing.isOffered = true
             } else {

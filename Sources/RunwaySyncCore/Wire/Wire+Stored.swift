@@ -89,6 +89,7 @@ extension Outgoing: WireCodable {
             $0.flag("settled", isSettled)
             if let withdrawal { $0.text("withdrawal", withdrawal.name) }
             $0.flag("offered", isOffered)
+            $0.flag("accepted", isAccepted)
             $0.flag("sentAgain", isSentAgain)
         }
     }
@@ -100,7 +101,8 @@ extension Outgoing: WireCodable {
             status = .decided(verdict, at: try value.read("decided"))
         }
         isSettled = try value.readFlag("settled")
-        (isOffered, isSentAgain) = (try value.readFlag("offered"), try value.readFlag("sentAgain"))
+        (isOffered, isAccepted) = (try value.readFlag("offered"), try value.readFlag("accepted"))
+        isSentAgain = try value.readFlag("sentAgain")
         let withdrawal = value["withdrawal"]
         if withdrawal.exists { self.withdrawal = Refusal(name: try withdrawal.name()) }
     }

@@ -138,12 +138,19 @@ struct OfferingTests {
         #expect(pair.space.row(other).values == ["a": .text("x")] && pair.shown() == ["a": .text("newer")])
     }
 
-    @Test func acceptedInsertsAreSent() throws {
+    @Test func acceptedInsertsAreSentAfterLaterWritesAndOnce() throws {
         var pair = try offered()
-        let sent = try pair.handle(.decidedOffers(accepts: true))
-        let (request, exchange) = try #require(sent)
-        _ = try pair.handle(.received(pair.respond(to: request), exchange: exchange))
+        try pair.write(["a": .text("x")], RowKey("note", Identifier(high: 0, low: 3)))
+        try pair.seal()
+        var sent = try pair.handle(.decidedOffers(accepts: true))
+        #expect(pair.files[0].outgoing().filter { $0.verdict == nil }.map(\.transaction.number) == [1, 2, 3])
+        while let (request, exchange) = sent {
+            sent = try pair.handle(.received(try pair.respond(to: request), exchange: exchange))
+        }
         #expect(pair.space.row(Pair.key).values == ["a": .text("newer")])
+        // A new id does not ask again.
+        _ = try pair.handle(.wasCopied)
+        #expect(pair.files[0].outgoing().allSatisfy { !$0.isOffered })
     }
 
     @Test func declinedInsertsAreRefusedAndShown() throws {
