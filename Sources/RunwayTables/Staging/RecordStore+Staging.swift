@@ -10,7 +10,7 @@ extension RecordStore {
     /// try await store.stage(rows) { moved, count in print("\(moved) of \(count)") }
     /// ```
     ///
-    /// A transaction has as many rows as fit into 5 ms, estimated from the time of the transaction before it, and does
+    /// A transaction has as many rows as fit into 2 ms, estimated from the time of the transaction before it, and does
     /// not wait for the drive: the side file has the rows until they are there. A write or read of another task waits
     /// for one of these transactions at most. While rows are moved, other tasks see only a part of them.
     ///

@@ -140,10 +140,10 @@ struct StagingTests {
     @Test func thePaceFollowsMeasuredTime() {
         var pace = StagingPace()
         for _ in 0..<20 { pace.didMove(pace.rowCount, in: .microseconds(pace.rowCount * 20)) }
-        #expect(pace.rowCount == 250)
+        #expect(pace.rowCount == 100)
         pace.didMove(250, in: .milliseconds(50))
-        #expect(pace.rowCount == 25)
-        pace.didMove(25, in: .seconds(5))
+        #expect(pace.rowCount == 10)
+        pace.didMove(10, in: .seconds(5))
         #expect(pace.rowCount == 1)
         pace.didMove(1, in: .zero)
         #expect(pace.rowCount == 2)
