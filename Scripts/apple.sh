@@ -114,10 +114,11 @@ turn macOS "$root/Sources" "$work/macOS/Sources"
 turn macOS "$root/Tests" "$work/macOS/Tests"
 
 # Each target of Package.swift is in one of these lists, or among the exceptions of TidyTests. Those that the program runs:
-run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning)
+run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning RunwaySQLite
+    RunwayStorage RunwayTables)
 # That which most others need.
 first=(Runway)
-checked=(RunwayMediator RunwaySQLite RunwayStorage RunwayTables RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
+checked=(RunwayMediator RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
 # The largest.
 firstTests=(RunwayTests)
 tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests StreamFixtures
@@ -156,7 +157,7 @@ fakes() {
     ar --thin -qcs "$work/dependencies.a" "@$work/objects"
     local objects=() name
     for name in "${first[@]}" "${run[@]}" WatchStatus PhoneStatus TransportSuites AppleTests; do objects+=("$work/modules/$name.o"); done
-    swiftc -use-ld=lld "${objects[@]}" "$work"/stubs/*.o "$work/dependencies.a" -lz -lstdc++ -lTesting -o "$work/fakes"
+    swiftc -use-ld=lld "${objects[@]}" "$work"/stubs/*.o "$work/dependencies.a" -lz -lsqlite3 -lstdc++ -lTesting -o "$work/fakes"
     # One module after the other: what depends on the order of threads is seldom found beside tests that use the whole machine.
     local tests code=0
     for tests in AppleTests TransportSuites; do

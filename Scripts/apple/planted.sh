@@ -52,7 +52,7 @@ plant Runway/Files/PrivateFile.swift 's/mkdir\(path, 0o700\)/mkdir(path, UInt32(
 # A property that does not exist.
 plant Runway/Status/PathNetworkStatus.swift 's/path\.isExpensive/path.isMetered/' "'NWPath' has no member 'isMetered'"
 # A constant that does not exist.
-plant Runway/Stages/Authorizing/KeychainTokenStore.swift 's/kSecMatchLimitOne/kSecMatchLimitFirst/' "cannot find 'kSecMatchLimitFirst'"
+plant Runway/Files/KeychainItems.swift 's/kSecMatchLimitOne/kSecMatchLimitFirst/' "cannot find 'kSecMatchLimitFirst'"
 # A case that does not exist.
 plant Runway/Stages/Reading/SystemMemoryPressure.swift 's/eventMask: \.warning/eventMask: .low/' "has no member 'low'"
 # An optional that is not unwrapped.

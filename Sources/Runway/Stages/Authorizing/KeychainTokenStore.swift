@@ -1,6 +1,5 @@
 #if canImport(Security)
     import Foundation
-    import Security
 
     /// Stores access tokens, and the signed-in accounts, in the keychain of the device.
     ///
@@ -51,13 +50,7 @@
         }
 
         private func read<Value: Decodable>(_ type: Value.Type, at key: some Encodable) throws -> Value? {
-            var query = try item(at: key)
-            query[kSecReturnData] = true
-            query[kSecMatchLimit] = kSecMatchLimitOne
-            var found: CFTypeRef?
-            let status = SecItemCopyMatching(query as CFDictionary, &found)
-            if status == errSecItemNotFound { return nil }
-            guard status == errSecSuccess, let data = found as? Data else { throw Self.error(status) }
+            guard let data = try perform(key, { try $0.load($1) }) else { return nil }
             do {
                 return try JSONDecoder().decode(type, from: data)
             } catch {
@@ -66,50 +59,26 @@
         }
 
         private func write(_ value: some Encodable, at key: some Encodable) throws {
-            let item = try item(at: key)
-            let content: [CFString: Any] = [
-                kSecValueData: try JSONEncoder().encode(value),
-                kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
-            ]
-            var status = SecItemUpdate(item as CFDictionary, content as CFDictionary)
-            if status == errSecItemNotFound {
-                status = SecItemAdd(item.merging(content) { $1 } as CFDictionary, nil)
-                // Another process, such as an extension of the app, has added the item in the meantime.
-                if status == errSecDuplicateItem {
-                    status = SecItemUpdate(item as CFDictionary, content as CFDictionary)
-                }
-            }
-            if status != errSecSuccess { throw Self.error(status) }
+            let bytes = try JSONEncoder().encode(value)
+            try perform(key) { try $0.save(bytes, $1) }
         }
 
-        private func delete(_ key: some Encodable) throws {
-            let status = SecItemDelete(try item(at: key) as CFDictionary)
-            if status != errSecSuccess, status != errSecItemNotFound { throw Self.error(status) }
-        }
+        private func delete(_ key: some Encodable) throws { try perform(key) { try $0.remove($1) } }
 
-        /// Returns the keychain item of a token or of an account. Their keys have different members, so their items
-        /// have different names.
-        private func item(at key: some Encodable) throws -> [CFString: Any] {
+        /// Performs an operation on the item of a token or of an account. Their keys have different members, so their
+        /// items have different names.
+        private func perform<Result>(
+            _ key: some Encodable, _ operation: (KeychainItems, String) throws -> Result
+        ) throws -> Result {
             // JSON separates the parts of the key, whatever characters they contain.
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
             let name = String(decoding: try encoder.encode(key), as: UTF8.self)
-            var item: [CFString: Any] = [
-                kSecClass: kSecClassGenericPassword, kSecAttrService: "runway", kSecAttrAccount: name,
-                kSecUseDataProtectionKeychain: true,
-            ]
-            if let accessGroup { item[kSecAttrAccessGroup] = accessGroup }
-            return item
-        }
-
-        private static func error(_ status: OSStatus) -> NetworkError {
-            if status == errSecMissingEntitlement {
-                return NetworkError.tokenStore(
-                    "The keychain refused (-34018): the program has no entitlement for it. Sign it with a development team, and "
-                        + "turn on the capability Keychain Sharing for an access group.")
+            do {
+                return try operation(KeychainItems("runway", accessGroup: accessGroup), name)
+            } catch let refusal as KeychainRefusal {
+                throw NetworkError.tokenStore(refusal.description)
             }
-            let text = SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "error \(status)"
-            return NetworkError.tokenStore("The keychain refused: \(text)")
         }
     }
 #endif
