@@ -3,7 +3,7 @@
     sync-probes.py TOOL [--seconds N] [--probes N] [--runs N] [--seed N] [--place PLACE] [--servers N] [--plant BUG] [--verbose]
 
 TOOL is `runway`. Its servers (`runway serve --sync PLACE`; a SQLite file of this script's without PLACE) are reached through a proxy of this
-script's, that cuts one direction, delays, and resets connections. Processes are killed and stopped, and clocks are a day ahead or behind.
+script's, that cuts one direction, delays, and resets or forgets connections. Processes are killed and stopped, and clocks are a day ahead or behind.
 Then the faults end, and nothing is written any more. Within 11 s
 
 - every device has the same rows, and nothing waits or is refused;
@@ -53,6 +53,8 @@ class Run:
         self.probes = [Probe(self, number) for number in range(options.probes)]
         self.shared_texts, self.findings, self.faults = set(), [], collections.Counter()
         self.begin = time.monotonic()
+        # Long runs also have outages in which the deadlines of requests grow, and whose connections are lost.
+        self.is_long = options.seconds >= 300
 
     def find(self, text):
         if text not in self.findings:
@@ -97,14 +99,15 @@ class Run:
     async def fail(self, end):
         """Makes one fault after the other until the end; they overlap."""
         tasks = []
-        faults = [self.kill_probe] * 4 + [self.stop_probe] * 2 + [self.cut] * 5 + [self.delay] * 2 + [self.reset] * 4
+        faults = [self.kill_probe] * 4 + [self.stop_probe] * 2 + [self.cut] * 5 + [self.delay] * 2 + [self.reset] * 3 + [self.lose] * 2
         faults += [self.kill_server] * 2 + [self.stop_server]
         pace = 4 / len(self.probes)
         while (left := end - time.monotonic()) > 0:
             await asyncio.sleep(min(self.rng.uniform(0.2, 1.8) * pace, left))
             fault = self.rng.choice(faults)
             self.faults[fault.__name__] += 1
-            tasks.append(asyncio.ensure_future(fault(min(self.rng.choice([0.1, 0.5, 1, 3, 6]), max(left, 0)))))
+            seconds = self.rng.choice([0.1, 0.5, 1, 3, 6] * 3 + ([20, 60] if self.is_long else []))
+            tasks.append(asyncio.ensure_future(fault(min(seconds, max(left, 0)))))
         await asyncio.gather(*tasks)
 
     async def kill_probe(self, seconds):
@@ -150,6 +153,11 @@ class Run:
         await asyncio.sleep(seconds)
         probe.link.delay = 0
 
+    async def lose(self, seconds):
+        probe = self.rng.choice(self.probes)
+        self.say(f"lose the connections of {probe.log.stem}")
+        probe.link.lose()
+
     async def reset(self, seconds):
         self.rng.choice(self.probes).link.reset()
 
@@ -159,6 +167,8 @@ class Run:
                 await child.start()
         for probe in self.probes:
             if self.options.plant != "deaf" or probe.number:
+                if self.is_long and self.rng.random() < 0.3:
+                    probe.link.lose()
                 probe.link.heal()
         # A process that was just started opens its file before it synchronises; its first line is in time.
         for probe in self.probes:

@@ -81,11 +81,29 @@ class Server(Child):
         raise Failure("a server does not listen")
 
 
+class Connection:
+    """One connection of a device, and the one to the server behind it."""
+
+    def __init__(self, *writers):
+        self.writers, self.is_lost = writers, False
+
+    def close(self):
+        for writer in self.writers:
+            writer.close()
+
+    def reset(self):
+        for writer in self.writers:
+            with contextlib.suppress(OSError):
+                # With this option, the close sends RST.
+                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+
+
 class Link:
-    """The network of one device: a proxy before the servers, whose directions stall and delay bytes, and never lose any."""
+    """The network of one device: a proxy before the servers. Its directions stall and delay; its connections are reset, or lost in silence."""
 
     def __init__(self, run, rng):
-        self.run, self.rng, self.delay, self.writers = run, rng, 0, set()
+        self.run, self.rng, self.delay, self.connections = run, rng, 0, set()
         self.open = {"up": asyncio.Event(), "down": asyncio.Event()}
         self.heal()
 
@@ -99,42 +117,41 @@ class Link:
             event.set()
 
     def reset(self):
-        for writer in list(self.writers):
-            with contextlib.suppress(OSError, AttributeError):
-                # With this option, the close sends RST.
-                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            writer.transport.abort()
+        for connection in list(self.connections):
+            connection.reset()
+
+    def lose(self):
+        """Forgets all connections, as a router that was started again: neither end hears of it, and new ones work."""
+        for connection in self.connections:
+            connection.is_lost = True
 
     async def accept(self, reader, writer):
-        # A connection that can't be opened is closed, as by a host without a listener.
         server = self.rng.choice(self.run.servers)
-        self.writers.add(writer)
-        upstream = None
         try:
             upstream_reader, upstream = await asyncio.open_connection("127.0.0.1", server.port)
-            self.writers.add(upstream)
-            pumps = [
-                asyncio.ensure_future(self.pump("up", reader, upstream)),
-                asyncio.ensure_future(self.pump("down", upstream_reader, writer)),
-            ]
-            try:
-                await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for pump in pumps:
-                    pump.cancel()
         except OSError:
-            pass
+            # As by a host without a listener.
+            return Connection(writer).reset()
+        connection = Connection(writer, upstream)
+        self.connections.add(connection)
+        pumps = [self.pump("up", reader, upstream, connection), self.pump("down", upstream_reader, writer, connection)]
+        pumps = [asyncio.ensure_future(pump) for pump in pumps]
+        try:
+            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+            if connection.is_lost:
+                await asyncio.wait(pumps)
         finally:
-            for end in (writer, upstream):
-                if end:
-                    self.writers.discard(end)
-                    end.transport.abort()
+            for pump in pumps:
+                pump.cancel()
+            self.connections.discard(connection)
+            connection.close()
 
-    async def pump(self, direction, reader, writer):
+    async def pump(self, direction, reader, writer, connection):
         with contextlib.suppress(OSError):
             while data := await reader.read(1 << 16):
                 if self.delay:
                     await asyncio.sleep(self.delay)
                 await self.open[direction].wait()
-                writer.write(data)
-                await writer.drain()
+                if not connection.is_lost:
+                    writer.write(data)
+                    await writer.drain()
