@@ -56,7 +56,7 @@ struct RunwayTool: AsyncParsableCommand {
             ProbeCommand.self, SyncProbeCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self, SyncCommand.self,
             EpochCommand.self,
-            DemoLogCommand.self, DemoTrainCommand.self, DemoSavingCommand.self,
+            DemoLogCommand.self, DemoTrainCommand.self, DemoSavingCommand.self, DemoDevicesCommand.self,
         ])
 
     static func main() async {

@@ -20,6 +20,7 @@ struct DemoCommand: AsyncParsableCommand {
             other opens a home and makes offers without a network, and is killed
             when it is back. Then two users chat, and one writes without a network.
             Then an app is killed, and shows without a server what it has saved.
+            Then two devices of one user change the same notes, one without a network.
             Last, a host with four addresses of the loopback, near and far, of which
             one is dead and one fails while a call is in flight.
 
@@ -27,8 +28,8 @@ struct DemoCommand: AsyncParsableCommand {
             and how many requests they took, and what the layer did; then the totals
             of the app's screens, without the parts after the outage, and which
             addresses were dialled and used. --verbose prints each screen and, except
-            in the parts log, train, chat and saving, each call with its decisions
-            and its duration instead.
+            in the parts log, train, chat, saving and devices, each call with its
+            decisions and its duration instead.
 
             The demo verifies itself: the outcome of every call, the rows against
             the listings, and the requests and bytes in the app's records against
@@ -39,8 +40,8 @@ struct DemoCommand: AsyncParsableCommand {
             "bytes", "flights" (a record for every call), "envelopes" (a record for
             every request that carried several calls), all of them for the parts up to
             the outage; "signing", "hosts" (both with "flights" of their own), "log",
-            "train", "chat" and "saving" (the results of the last parts), "scenes",
-            "seed" and "problems".
+            "train", "chat", "saving" and "devices" (the results of the last parts),
+            "scenes", "seed" and "problems".
 
             PARTS, for --scene
               \(Self.names)
@@ -165,4 +166,24 @@ struct DemoSavingCommand: AsyncParsableCommand {
     @Argument var url: String
 
     func run() async throws { try await SavingTour.use(run, in: URL(fileURLWithPath: folder), calling: url) }
+}
+
+/// Runs the tour of two devices of `runway demo` in processes of its own, so that the demo can kill two of them.
+struct DemoDevicesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: DevicesTour.commandName, shouldDisplay: false)
+
+    @Argument(transform: { name in
+        guard let run = DevicesTour.Run(rawValue: name) else { throw ValidationError("There is no run \"\(name)\".") }
+        return run
+    })
+    var run: DevicesTour.Run
+    @Argument var folder: String
+    @Argument var url: String
+
+    func run() async throws {
+        try await DevicesTour.use(run, in: URL(fileURLWithPath: folder), calling: url) { line in
+            if run != .atWork { try await ChildProcess.waitForKill(saying: line) }
+            FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+        }
+    }
 }

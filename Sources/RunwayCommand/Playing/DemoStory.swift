@@ -19,6 +19,7 @@ struct DemoStory {
         if let train = report.train { story.append(train) }
         if let chat = report.chat { story.append(chat) }
         if let saving = report.saving { story.append(saving) }
+        if let devices = report.devices { story.append(devices) }
         if !report.scenes.isEmpty { story.appendTotals() }
         if let hosts = report.hosts { story.append(hosts) }
         story.appendProblems()
@@ -151,6 +152,12 @@ struct DemoStory {
     private mutating func append(_ saving: SavingTourReport) {
         title(.saving, Self.count([saving.homes], "home"), Self.count([saving.listRequests], "request"))
         for row in saving.screen { line("    \(row)", .dim) }
+    }
+
+    /// Appends the question about the conflict, and the note as both devices show it in the end.
+    private mutating func append(_ devices: DevicesTourReport) {
+        title(.devices, Self.count([devices.offline], "change"), Self.count([devices.conflictsAsked], "conflict"))
+        for row in devices.questions + devices.screen.dropFirst().prefix(1) { line("    \(row)", .dim) }
     }
 
     private mutating func appendProblems() {

@@ -2,7 +2,7 @@
     /// A part of the demo. Each part can be played separately.
     package enum DemoPart: String, Sendable, CaseIterable, Codable {
         case lists, map, details, cache, refresh, sharing, filter, leaving, parameters, failures, paging, merging, login
-        case outage, signing, addresses, log, train, chat, saving
+        case outage, signing, addresses, log, train, chat, saving, devices
 
         /// The user's action, or an event in the app's surroundings.
         package var action: String {
@@ -27,6 +27,7 @@
             case .train: "On a train the user opens a home and makes three offers"
             case .chat: "Two users chat; one loses the network and writes on"
             case .saving: "The app is killed, and opened without a server"
+            case .devices: "Two devices change notes; one is on a train"
             }
         }
 
@@ -53,6 +54,7 @@
             case .train: "The home comes from disk; offers go out later, though the app is killed."
             case .chat: "What was written without a network goes out later; nothing comes twice."
             case .saving: "A list, a saved home with its picture and an offer are in its tables."
+            case .devices: "Both end equal; the user is asked about the one real conflict."
             }
         }
     }

@@ -27,6 +27,10 @@
             if let train { blocks.append(Self.block(DemoPart.train.action, train.screen + ["\(train)"])) }
             if let chat { blocks.append(Self.block(DemoPart.chat.action, chat.screen + ["\(chat)"])) }
             if let saving { blocks.append(Self.block(DemoPart.saving.action, saving.screen + ["\(saving)"])) }
+            if let devices {
+                blocks.append(
+                    Self.block(DemoPart.devices.action, devices.screen + devices.questions + ["\(devices)"]))
+            }
             if !problems.isEmpty { blocks.append(Self.block("Not as it should be", problems)) }
             return blocks.joined(separator: "\n\n")
         }

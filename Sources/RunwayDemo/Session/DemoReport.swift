@@ -42,6 +42,8 @@
         package var chat: ChatTourReport?
         /// The report of the tour with a saved home and an offer; `nil` if it was not played.
         package var saving: SavingTourReport?
+        /// The report of the tour with two devices; `nil` if it was not played.
+        package var devices: DevicesTourReport?
         /// The report of the tour with signed requests; `nil` if it was not played.
         package var signing: SigningTourReport?
 
@@ -65,8 +67,8 @@
 
     extension DemoReport {
         /// Plays a session, and then its tours: signed calls, a host's addresses, and apps in separate processes. These
-        /// processes run this program with the commands of ``LogTour``, ``TrainTour`` and
-        /// ``SavingTour``.
+        /// processes run this program with the commands of ``LogTour``, ``TrainTour``,
+        /// ``SavingTour`` and ``DevicesTour``.
         ///
         /// - Parameters:
         ///   - seed: The seed of the backend's listings. The default is 1.
@@ -93,6 +95,7 @@
             try await add(.train, at: \.train) { try await TrainTour.play(seed: seed) }
             try await add(.chat, at: \.chat) { try await ChatTour.play() }
             try await add(.saving, at: \.saving) { try await SavingTour.play(seed: seed) }
+            try await add(.devices, at: \.devices) { try await DevicesTour.play() }
             return report
         }
     }

@@ -6,7 +6,7 @@
         /// Plays parts of the demo, in their order.
         ///
         /// - Parameter parts: The parts to play, except ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``,
-        ///   ``DemoPart/train``, ``DemoPart/chat`` and ``DemoPart/saving``, which are separate tours.
+        ///   ``DemoPart/train``, ``DemoPart/chat``, ``DemoPart/saving`` and ``DemoPart/devices``, which are separate tours.
         func play(_ parts: [DemoPart]) async throws {
             for part in parts {
                 self.part = part
@@ -25,7 +25,7 @@
                 case .merging: try await openAShowroom()
                 case .login: try await letATokenExpire()
                 case .outage: try await sitOutAnOutage()
-                case .signing, .addresses, .log, .train, .chat, .saving: break
+                case .signing, .addresses, .log, .train, .chat, .saving, .devices: break
                 }
             }
         }

@@ -33,6 +33,9 @@ struct DemoTests {
         let saving = try #require(report["saving"] as? [String: Any])
         let counted = ["favourites", "pictures", "drafts", "offers", "left"].map { saving[$0] as? Int }
         #expect(counted == [1, 1, 1, 1, 1] && saving["homes"] as? Int ?? 0 > 0)
+        let devices = try #require(report["devices"] as? [String: Any])
+        #expect(["offline", "conflictsAsked", "waiting"].map { devices[$0] as? Int } == [5, 1, 0])
+        #expect(devices["equal"] as? Bool == true)
         #expect((signing["rows"] as? [[String: Any]])?.map { $0["accepted"] as? Int } == [1, 0, 0, 0, 1, 40])
         #expect(calls == sent + notSent.values.reduce(0, +))
         #expect(
@@ -45,7 +48,7 @@ struct DemoTests {
 
         #expect(tool.status == 0)
         let lines = tool.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        #expect(lines.count <= 105)
+        #expect(lines.count <= 110)
         for line in lines { #expect(line.displayWidth <= 80, "\(line)") }
         #expect(!tool.output.contains("\u{1B}"))
         for part in DemoPart.allCases {
@@ -70,7 +73,8 @@ struct DemoTests {
             })
         for part in DemoPart.allCases where part != .addresses {
             let title = try #require(lines.first { $0.hasPrefix(part.action) })
-            #expect(title.contains(#/ \d+ (call|action|message|home)s?, \d+ (requests?|stored)$/#), "\(title)")
+            let cost = #/ \d+ (call|action|message|home|change)s?, \d+ (requests?|stored|conflicts?)$/#
+            #expect(title.contains(cost), "\(title)")
         }
         #expect(lines.contains("     9 merged with others into one request     1 for several calls"))
         // What others tried, and what became of it, two in a line.
