@@ -54,7 +54,7 @@ extension Packet {
                     operations: transaction.operations)
                 rebased.wasAcknowledged = transaction.wasAcknowledged
                 return rebased
-            })
+            }, schema: schema)
     }
 }
 

@@ -159,7 +159,7 @@ struct SimulatedServer {
         let number = min(pull.cursor.number, store.history.head.number)
         let tag = store.entry(number)?.tag ?? store.history.horizon.tag
         let cursor = Cursor(epoch: store.history.epoch, number: number, tag: tag)
-        return .pull(PullRequest(device: pull.device, cursor: cursor, offset: pull.offset))
+        return .pull(PullRequest(device: pull.device, cursor: cursor, offset: pull.offset, schema: pull.schema))
     }
 
     mutating func backUp() throws {
@@ -222,6 +222,8 @@ extension Operation.Action {
 extension LogPage {
     /// The page of a server that takes each part for a whole transaction.
     fileprivate var unsplit: LogPage {
-        LogPage(parts: parts.map { LogPart($0.entry, from: 0, limit: .max) }, head: head, end: end, epoch: epoch)
+        LogPage(
+            parts: parts.map { LogPart($0.entry, from: 0, limit: .max) }, head: head, end: end, epoch: epoch,
+            digest: digest, horizon: horizon, backup: backup)
     }
 }
