@@ -112,7 +112,11 @@ struct SimulatedSQLiteFile: SimulatedFile {
                         store.database, sql: shape.keys, arguments: [Self.space.databaseValue]
                     ).compactMap { Identifier($0).map { RowKey(shape.name, $0) } }
                 }
-                return try dictionary(keys) { try store.shown($0) ?? [:] }
+                return try dictionary(keys) { key in
+                    // The server's own inserts may lack columns, which are then NULL in a table.
+                    let row = try store.row(key)
+                    return try (store.shown(key) ?? [:]).filter { $1 != .null || row.columns[$0] != nil }
+                }
             }
         }
     }
