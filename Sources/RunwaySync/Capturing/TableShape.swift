@@ -89,10 +89,11 @@ final class TableShape: Sendable {
         return "SELECT \(names) FROM \(table) WHERE \(key.quotedName) = ? AND \(space.quotedName) = ?"
     }
 
-    /// Inserts a row, or changes the values of these columns. The row of another space stays as it is.
+    /// Inserts a row with the values of these columns, or replaces it. The row of another space stays as it is.
     func upsert(_ positions: [Int]) -> String {
         let names = positions.map { columns[$0].quotedName }
-        let assignments = names.isEmpty ? [key.quotedName] : names
+        // A column without a value returns to its default: a pending change that was refused may have set it.
+        let assignments = columns.isEmpty ? [key.quotedName] : columns.map(\.quotedName)
         return """
             INSERT INTO \(table) (\(([key.quotedName, space.quotedName] + names).joined(separator: ", ")))
                 VALUES (?, ?\(String(repeating: ", ?", count: names.count)))
