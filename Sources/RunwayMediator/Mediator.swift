@@ -5,6 +5,7 @@
 ///     OrdersModule()
 ///     AccountModule()
 /// }
+///
 /// mediator.shell = shell
 /// mediator.open(OrdersPage.order(id: 7, tab: nil))
 /// let address = try await mediator.result(of: AccountPage.pickAddress)

@@ -9,6 +9,7 @@
 ///         case .pay(let id): Screen(Payment(of: id), as: .sheet)
 ///         }
 ///     }
+///
 ///     var services: [Service] { [Service((any Orders).self) { LiveOrders() }] }
 ///     var paths: KeyValuePairs<String, String> { ["order": "/o/{id}"] }
 /// }

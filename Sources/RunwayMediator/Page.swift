@@ -6,6 +6,7 @@
 /// enum OrdersPage: Page {
 ///     static let module = "orders"
 ///     case list, order(id: Int, tab: String?), pay(id: Int)
+///
 ///     var reach: Reach {
 ///         switch self {
 ///         case .list, .order: .links

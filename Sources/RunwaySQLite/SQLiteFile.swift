@@ -111,8 +111,8 @@ extension DatabaseQueue {
     /// Moves all commits like ``moveLog()``, but waits only briefly for other processes that read the file.
     ///
     /// - Parameter milliseconds: The longest wait. Reads that begin meanwhile do not prolong it.
-    /// - Throws: `SQLITE_BUSY` if another process reads for longer: then only the commits that precede its read position were
-    ///   moved. Another `DatabaseError` for any other failure.
+    /// - Throws: `SQLITE_BUSY` if another process reads for longer: then only the commits that precede its read
+    ///   position were moved. Another `DatabaseError` for any other failure.
     package func moveLog(waitingAtMost milliseconds: Int) throws {
         try writeWithoutTransaction { database in
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0

@@ -10,7 +10,8 @@
 
     /// Two devices of one user change the same notes. One of them is on a train without a network, and is killed there.
     ///
-    /// The server, the sockets, the files and `kill -9` are real. A relay cuts the connections of the device on the train.
+    /// The server, the sockets, the files and `kill -9` are real. A relay cuts the connections of the device on the
+    /// train.
     package enum DevicesTour {
         /// A run of the app on the device that goes by train.
         package enum Run: String, Sendable {
@@ -136,8 +137,8 @@
             return report
         }
 
-        /// Performs a run of the app on the device that goes by train. Its process is killed at the end of a run, except
-        /// the last.
+        /// Performs a run of the app on the device that goes by train. Its process is killed at the end of a run,
+        /// except the last.
         private static func shown(
             _ run: Run, in folder: URL, calling url: String, _ isApart: Bool
         ) async throws -> Shown {

@@ -109,8 +109,8 @@ extension SyncStore {
         while try await removesMore() {}
     }
 
-    /// Begins a new epoch of a space after its store was restored from a backup, so that devices find out which of their
-    /// operations the backup lacks, and send them again. Call it before the server runs again.
+    /// Begins a new epoch of a space after its store was restored from a backup, so that devices find out which of
+    /// their operations the backup lacks, and send them again. Call it before the server runs again.
     ///
     /// Devices find out without it, too, as soon as the log has grown past their cursors.
     ///

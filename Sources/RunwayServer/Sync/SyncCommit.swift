@@ -23,8 +23,8 @@ public struct SyncCommit: Sendable, Hashable {
         public let table: String
         /// The id of the row.
         public let row: UUID
-        /// The values of the changed columns; `nil` if the row was deleted. Values that lost against a concurrent change
-        /// are left out.
+        /// The values of the changed columns; `nil` if the row was deleted. Values that lost against a concurrent
+        /// change are left out.
         public let values: [String: SyncValue]?
     }
 

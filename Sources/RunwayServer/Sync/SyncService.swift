@@ -7,6 +7,7 @@ public import RunwaySyncCore
 /// let sync = SyncService(store: try SQLiteSyncStore(at: file), hub: hub, conflicts: ["note": .ask]) {
 ///     subject, space, access in members.contains(subject, in: space)
 /// }
+///
 /// SyncRouter(sync) { request, context in
 ///     guard let account = context.account else { throw HTTPError(.unauthorized) }
 ///     return account.id
@@ -20,8 +21,9 @@ public final class SyncService: Sendable {
     /// Says whether a subject has a right in a space.
     ///
     /// It is called for ``SyncAccess/Kind/read`` at each request. A device whose subject must not read the space any
-    /// more has to remove its rows, and its id is closed. For each pushed operation it is called inside the transaction,
-    /// after the space was locked: it must return quickly, must not use the store, and may be called several times.
+    /// more has to remove its rows, and its id is closed. For each pushed operation it is called inside the
+    /// transaction, after the space was locked: it must return quickly, must not use the store, and may be called
+    /// several times.
     public typealias Rights = @Sendable (_ subject: String, _ space: UUID, _ access: SyncAccess) -> Bool
 
     let database: any SyncDatabase
@@ -39,8 +41,8 @@ public final class SyncService: Sendable {
     ///   - hub: Publishes the heads of spaces. The default is none: devices then pull by their timers only.
     ///   - conflicts: The policies of tables by name, as the devices have them. The default is
     ///     `ConflictPolicy.newestPerColumn` for all tables.
-    ///   - minimumSchema: The oldest version of an app's tables that may use the spaces. Older apps receive 426, and show
-    ///     that they need an update. The default is 0, which accepts all.
+    ///   - minimumSchema: The oldest version of an app's tables that may use the spaces. Older apps receive 426, and
+    ///     show that they need an update. The default is 0, which accepts all.
     ///   - logLimits: The limits of each log; see ``SyncLogLimits`` for the defaults.
     ///   - clock: Measures the time for which a packet waits for the one before it. The default is the system's clock.
     ///   - rights: Says whether a subject has a right.

@@ -2,13 +2,13 @@ package import RunwaySyncCore
 
 /// Stores the spaces that devices synchronise: their rows, their logs and the records of their devices.
 ///
-/// ``MemorySyncStore`` loses its data when the process ends; `SQLiteSyncStore` of `RunwayServerStorage` stores them in a
-/// file, and `PostgreSQLSyncStore` of `RunwayPostgreSQL` in a database that several server processes share. Only these
-/// types conform.
+/// ``MemorySyncStore`` loses its data when the process ends; `SQLiteSyncStore` of `RunwayServerStorage` stores them in
+/// a file, and `PostgreSQLSyncStore` of `RunwayPostgreSQL` in a database that several server processes share. Only
+/// these types conform.
 public protocol SyncStore: Sendable {}
 
-/// A database of spaces. ``SyncService`` and the administration stand on its transactions, so that databases differ only
-/// in their statements.
+/// A database of spaces. ``SyncService`` and the administration stand on its transactions, so that databases differ
+/// only in their statements.
 package protocol SyncDatabase: SyncStore {
     /// Runs `body` in one transaction, and returns its result after the commit. If `body` throws, nothing is changed.
     ///
@@ -20,8 +20,8 @@ package protocol SyncDatabase: SyncStore {
     ///   - access: Whether `body` may write.
     ///   - byteCount: An estimate of the memory that the transaction takes, for the limit of pending transactions.
     ///   - body: May be called again if the transaction conflicts with others.
-    /// - Throws: ``StoreRefusal/busy`` if too many transactions are pending, ``StoreRefusal/rejected`` for a text that the
-    ///   database never accepts, or the error of `body` or of the database.
+    /// - Throws: ``StoreRefusal/busy`` if too many transactions are pending, ``StoreRefusal/rejected`` for a text that
+    ///   the database never accepts, or the error of `body` or of the database.
     func transaction<Value: Sendable>(
         _ access: SyncTransactionAccess, in space: Identifier, byteCount: Int,
         _ body: @escaping @Sendable (inout any SyncTables) throws -> Value

@@ -40,8 +40,8 @@ extension SyncService {
     ///
     /// - Parameters:
     ///   - space: The id of the space, which is created if it does not exist.
-    ///   - body: Sets and deletes rows inside the transaction. It must return quickly, must not use the store, and may be
-    ///     called again.
+    ///   - body: Sets and deletes rows inside the transaction. It must return quickly, must not use the store, and may
+    ///     be called again.
     /// - Returns: The number of the log entry; `nil` if nothing changed.
     /// - Throws: ``SyncRefusal`` of a hook, the error of `body` or of the store, and ``SyncWriteError`` for more than
     ///   5,000 rows or 4 MiB, and for NaN. Nothing is changed then.

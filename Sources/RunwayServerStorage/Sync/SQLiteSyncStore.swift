@@ -73,8 +73,8 @@ public final class SQLiteSyncStore: SyncStore {
         closeFile = {}
     }
 
-    /// Opens a file to read it, also while a server writes it. Each request fails if the file can't be read, and so does
-    /// a request that writes.
+    /// Opens a file to read it, also while a server writes it. Each request fails if the file can't be read, and so
+    /// does a request that writes.
     package init(reading file: URL) {
         hook = nil
         writer = GroupCommit(label: "runway.sync", limits: ActionLogWriterLimits().queue) { bodies in

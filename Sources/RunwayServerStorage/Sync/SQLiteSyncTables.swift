@@ -4,7 +4,8 @@ import RunwaySQLite
 import RunwayServer
 import RunwaySyncCore
 
-/// The tables of one space within a transaction. SQLite has one writer, so that the transaction is the lock of the space.
+/// The tables of one space within a transaction. SQLite has one writer, so that the transaction is the lock of the
+/// space.
 struct SQLiteSyncTables {
     let database: Database
     let space: Data

@@ -7,7 +7,8 @@ import Synchronization
 #endif
 
 extension SignatureParameters {
-    /// Returns a nonce for one signature: 128 random bits of the system's generator, as 32 lowercase hexadecimal digits.
+    /// Returns a nonce for one signature: 128 random bits of the system's generator, as 32 lowercase hexadecimal
+    /// digits.
     public static func randomNonce() -> String { RandomNonce().text }
 }
 

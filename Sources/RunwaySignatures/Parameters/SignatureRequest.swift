@@ -50,8 +50,8 @@ package struct SignatureRequest: Sendable, Hashable {
         namesUnknownAlgorithm = name != nil && algorithm == nil
     }
 
-    /// Returns the `Accept-Signature` field. Throws a ``SignatureError`` if a string has characters other than printable
-    /// ASCII.
+    /// Returns the `Accept-Signature` field. Throws a ``SignatureError`` if a string has characters other than
+    /// printable ASCII.
     func field() throws(SignatureError) -> HTTPField {
         var text = Array(label.utf8)
         text.append(UInt8(ascii: "="))

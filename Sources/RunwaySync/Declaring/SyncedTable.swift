@@ -14,6 +14,7 @@ public import RunwayTables
 ///     static let id = Column<UUID>("id"), list = Column<UUID>("listId")
 ///     static let title = Column<String>("title", default: ""), due = Column<Date?>("due")
 ///     static let columns = TableColumns<Self>(id, list, title, due)
+///
 ///     static let sync = Synced(space: list)
 /// }
 /// ```

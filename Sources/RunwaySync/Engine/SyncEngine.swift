@@ -51,8 +51,8 @@ public final class SyncEngine: Sendable {
     /// - Parameters:
     ///   - store: The store, with tables that are a ``SyncedTable``.
     ///   - network: The layer over which the calls are made.
-    ///   - service: The service of the server. It may refuse versions of the tables that are too old; a file has version
-    ///     1, and each step of its migrations adds one.
+    ///   - service: The service of the server. It may refuse versions of the tables that are too old; a file has
+    ///     version 1, and each step of its migrations adds one.
     ///   - path: The path of the server's routes, relative to the service's base URL. The default is `sync`.
     ///   - eventsPath: The path of the server's event stream, on which it reports changes. The default, `nil`, follows
     ///     none: then changes of others arrive within 4 s.

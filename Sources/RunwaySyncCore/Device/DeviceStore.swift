@@ -11,8 +11,8 @@ package protocol DeviceStore: RowSource {
     func shown(_ key: RowKey) throws -> Columns<SyncValue>?
     /// Shows values, or removes the row. The change must not be captured (rule 1).
     ///
-    /// Shows the columns that the table of the app has. A row that the table refuses is parked instead: it is not shown,
-    /// counted, and tried again when it changes and after a migration. It is no error (rule 15).
+    /// Shows the columns that the table of the app has. A row that the table refuses is parked instead: it is not
+    /// shown, counted, and tried again when it changes and after a migration. It is no error (rule 15).
     mutating func show(_ key: RowKey, _ values: Columns<SyncValue>?) throws
     /// The rows that pending transactions change.
     var previewed: Set<RowKey> { get throws }

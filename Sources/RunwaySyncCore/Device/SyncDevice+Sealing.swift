@@ -120,8 +120,8 @@ extension SyncDevice {
 
     /// Shows confirmed rows with the pending transactions on top.
     ///
-    /// The shell calls it after a migration of the app, with the parked rows and those with columns that the app did not
-    /// know before (rule 15).
+    /// The shell calls it after a migration of the app, with the parked rows and those with columns that the app did
+    /// not know before (rule 15).
     ///
     /// - Parameter changed: The confirmed rows that have changed.
     package func refresh(_ changed: Set<RowKey> = [], in store: inout some DeviceStore) throws {

@@ -1,5 +1,6 @@
 extension SpaceServer {
-    /// Writes rows as a device of the server's own, in one transaction of the store (rule 21). The rights are not asked.
+    /// Writes rows as a device of the server's own, in one transaction of the store (rule 21). The rights are not
+    /// asked.
     ///
     /// - Parameters:
     ///   - rows: The columns to set, of rows that are inserted if they do not exist; `nil` deletes a row. Later values

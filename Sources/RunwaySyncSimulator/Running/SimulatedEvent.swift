@@ -44,7 +44,8 @@ package enum SimulatedEvent: Hashable, Sendable {
     case sendAgain(Int)
     /// The server writes rows itself.
     case serverWrite([RowWrite])
-    /// The user installs the new version of the app, which has one more column, and holds rows that the old one refuses.
+    /// The user installs the new version of the app, which has one more column, and holds rows that the old one
+    /// refuses.
     case update(Int)
     /// The server requires the new version of the app.
     case requireUpdate

@@ -30,8 +30,8 @@ extension Migrations {
     /// Takes the steps that a file has not taken, and then their ways back, on a copy of the file. The file does not
     /// change.
     ///
-    /// - Throws: ``TableError/Kind/migration`` if a step or a way back fails, if a way back leaves another schema, or if
-    ///   rows are lost on the way back and forth.
+    /// - Throws: ``TableError/Kind/migration`` if a step or a way back fails, if a way back leaves another schema, or
+    ///   if rows are lost on the way back and forth.
     func rehearse(for original: DatabaseQueue) throws {
         try Self.withCopy(of: URL(fileURLWithPath: original.path)) { copy in
             try original.backup(to: copy)
