@@ -7,12 +7,7 @@
 ///     static let module = "orders"
 ///     case list, order(id: Int, tab: String?), pay(id: Int)
 ///
-///     var reach: Reach {
-///         switch self {
-///         case .list, .order: .links
-///         case .pay: .app
-///         }
-///     }
+///     var reach: Reach { if case .pay = self { .app } else { .links } }
 /// }
 /// ```
 ///

@@ -12,12 +12,7 @@ protocol Accounts: Sendable { var name: String { get } }
 enum OrdersPage: Page {
     static let module = "orders"
     case list, order(id: Int, tab: String?), pay(id: Int)
-    var reach: Reach {
-        switch self {
-        case .list, .order: .links
-        case .pay: .app
-        }
-    }
+    var reach: Reach { if case .pay = self { .app } else { .links } }
 }
 
 enum AccountPage: Page {

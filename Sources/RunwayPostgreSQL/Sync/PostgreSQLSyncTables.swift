@@ -7,8 +7,8 @@
     /// The tables of one space within a transaction of the database, which several requests share.
     ///
     /// The data that the requests read is loaded together. They are then decided on in memory, one after another, and
-    /// their changes are sent together. A request with a hook, or one that reads more than single rows, has its changes sent
-    /// separately, after a savepoint, to which the transaction returns if the request fails.
+    /// their changes are sent together. A request with a hook, or one that reads more than single rows, has its changes
+    /// sent separately, after a savepoint, to which the transaction returns if the request fails.
     final class PostgreSQLSyncTables {
         typealias Body = @Sendable (inout any SyncTables) throws -> any Sendable
 
