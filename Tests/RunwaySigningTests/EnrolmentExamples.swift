@@ -17,6 +17,13 @@ enum EnrolmentExamples {
         return pipeline
     }
 
+    #if canImport(Darwin)
+        static func makeHardwareKeys() -> DeviceKeys {
+            let keys = DeviceKeys(in: KeychainTokenStore(), maker: .secureEnclave ?? .software)
+            return keys
+        }
+    #endif
+
     static func insertStages(into pipeline: inout RequestPipeline, _ policy: SigningPolicy, folder: URL) {
         let keys = DeviceKeys(in: FileTokenStore(folder: folder))
         pipeline.insert(SigningStage(for: Shop.self, policy, keys: keys), before: .signing)

@@ -1,7 +1,7 @@
 import Testing
 
 /// Above the data centers of the samples and of the demo nothing knows a table: tables, records' columns and centers are in
-/// the folder Saving of each.
+/// the folder Saving of each, and those that devices share in the folder Devices of the demo.
 struct DataCenterTests {
     /// Returns the names of tables and of their modules that a file contains.
     private static func tablesNamed(in text: String, of tables: Set<String>) -> [String] {
@@ -19,7 +19,9 @@ struct DataCenterTests {
 
     @Test(arguments: ["Samples", "Sources/RunwayDemo"]) func businessCodeNamesNoTable(folder: String) throws {
         let files = try Project.files(in: folder, endingIn: [".swift"])
-        let saving = files.filter { $0.path.contains("/Saving/") && !$0.path.hasSuffix("Tour.swift") }
+        let saving = files.filter { file in
+            ["/Saving/", "/Devices/"].contains { file.path.contains($0) } && !file.path.hasSuffix("Tour.swift")
+        }
         let tables = Set(
             saving.flatMap { $0.text.matches(of: /enum (\w+): TableDefinition/) }.map { String($0.output.1) })
         #expect(tables.count >= 3)

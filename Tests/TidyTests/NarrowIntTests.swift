@@ -9,6 +9,7 @@ struct NarrowIntTests {
         "Runway/References/IPAddress.swift",
         "RunwayStorage/Journal/JournalEntry.swift", "RunwayStorage/Cache/Checksum.swift",
         "RunwaySQLite/StoredValues.swift", "RunwayTesting/Random/SeededGenerator.swift",
+        "RunwayServer/Sync/SyncWriter.swift",
     ]
 
     @Test func noIntNeedsMoreThan32Bits() throws {

@@ -128,6 +128,12 @@ open class URLSession: NSObject, @unchecked Sendable {
     public func data(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
         throw URLError(.unsupportedURL)
     }
+    // developer.apple.com: URLSession.data(for:delegate:). Only the crash test calls it, which is not run.
+    public func data(
+        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        throw URLError(.unsupportedURL)
+    }
     // developer.apple.com: URLSession.dataTask(with:)
     open func dataTask(with request: URLRequest) -> URLSessionDataTask { added(URLSessionDataTask(request, of: self)) }
     // developer.apple.com: URLSession.uploadTask(withStreamedRequest:)

@@ -16,7 +16,7 @@ struct SpaceClient: Sendable {
         let port = ports.randomElement() ?? 0
         let space = "00000000-0000-0000-0000-000000000001"
         guard let url = URL(string: "http://127.0.0.1:\(port)/sync/\(space)/\(wire.name)?\(query)") else { return nil }
-        var message = URLRequest(url: url, timeoutInterval: 60)
+        var message = URLRequest(url: url)
         message.httpMethod = wire.method.rawValue
         if wire.method == .post { message.httpBody = Data(wire.body) }
         guard let (body, head) = try? await URLSession.shared.data(for: message),

@@ -4,8 +4,9 @@ public import RunwaySyncCore
 /// Decides on the changes that devices push, and returns the changes of others, for the spaces of one store.
 ///
 /// ```swift
-/// let sync = SyncService(store: try SQLiteSyncStore(at: file), hub: hub, conflicts: ["note": .ask]) {
-///     subject, space, access in members.contains(subject, in: space)
+/// let store = try SQLiteSyncStore(at: file)
+/// let sync = SyncService(store: store, hub: hub, conflicts: ["note": .ask]) { subject, space, access in
+///     members.contains(subject, in: space)
 /// }
 ///
 /// SyncRouter(sync) { request, context in

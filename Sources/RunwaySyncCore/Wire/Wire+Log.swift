@@ -163,7 +163,7 @@ extension LogPart: WireCodable {
     package init(_ value: JSONValue) throws(WireError) {
         let offset: Int64 = try value.readIfPresent("offset") ?? 0
         guard offset <= LogEntry.maximumChanges else { throw WireError(value["offset"], expected: "a smaller offset") }
-        try self.init(entry: LogEntry(value), offset: Int(offset), isLast: !value.readFlag("more"))
+        try self.init(entry: LogEntry(value), offset: Int(clamping: offset), isLast: !value.readFlag("more"))
     }
 }
 

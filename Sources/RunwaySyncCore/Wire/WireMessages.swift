@@ -88,7 +88,7 @@ extension WireRequest {
 
     /// Reads an integer from 0 to 2^53, in its shortest form.
     fileprivate static func count(_ text: String) -> Int? {
-        Int(text).flatMap { 0...Int(WireBounds.number) ~= $0 && String($0) == text ? $0 : nil }
+        Int64(text).flatMap { 0...WireBounds.number ~= $0 && String($0) == text ? Int(exactly: $0) : nil }
     }
 }
 

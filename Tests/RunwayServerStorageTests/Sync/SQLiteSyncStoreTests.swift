@@ -75,7 +75,7 @@ struct SQLiteSyncStoreTests {
         }
     }
 
-    @Test func hooksWriteTablesOfTheAppInTheSameTransaction() async throws {
+    @Test func hooksWriteInTheSameTransaction() async throws {
         let store = try SQLiteSyncStore(at: folder.file) { commit, database in
             try database.execute(
                 sql: "INSERT INTO audit VALUES (?, ?)",
@@ -114,7 +114,7 @@ struct SQLiteSyncStoreTests {
         #expect(try await store.space(UUID(Self.space))?.head == 15)
     }
 
-    @Test func aDamagedRowFailsOnlyRequestsThatReadIt() async throws {
+    @Test func damagedRowsFailOnlyTheirRequests() async throws {
         let store = try SQLiteSyncStore(at: folder.file)
         _ = try await Self.push(Self.packet(1...2), to: store)
         try await store.transaction { database in

@@ -37,7 +37,7 @@ struct OneWayTests {
         #expect(pair.space.row(Pair.key).values == ["a": .text("1")])
     }
 
-    @Test func aWritePastItsDeadlineFailsAndStaysOnTheScreen() throws {
+    @Test func writesPastTheirDeadlineStayAsFailed() throws {
         var pair = pair()
         try fail(&pair, arrives: false)
         try pair.sync()
@@ -55,7 +55,7 @@ struct OneWayTests {
     }
 
     @Test(arguments: [false, true])
-    func sendAgainWaitsForTheVerdictOnTheVoid(hadArrived: Bool) throws {
+    func sendAgainWaitsForTheVoid(hadArrived: Bool) throws {
         var pair = pair()
         try fail(&pair, arrives: hadArrived)
         let first = try #require(pair.files[0].outgoing().first).transaction.id
@@ -126,7 +126,7 @@ struct OfferingTests {
 
     private func isPush(_ request: SyncRequest) -> Bool { if case .push = request { true } else { false } }
 
-    @Test func oldInsertsWaitForTheUserAndStayOnTheScreen() throws {
+    @Test func oldInsertsWaitForTheUser() throws {
         var pair = try offered()
         try pair.sync()
         #expect(pair.files[0].outgoing().map(\.isOffered) == [true, true])
@@ -138,7 +138,7 @@ struct OfferingTests {
         #expect(pair.space.row(other).values == ["a": .text("x")] && pair.shown() == ["a": .text("newer")])
     }
 
-    @Test func acceptedInsertsAreSentAfterLaterWritesAndOnce() throws {
+    @Test func acceptedInsertsAreSentLastAndOnce() throws {
         var pair = try offered()
         try pair.write(["a": .text("x")], RowKey("note", Identifier(high: 0, low: 3)))
         try pair.seal()

@@ -23,7 +23,7 @@ struct SealingTests {
     }
 
     /// Rule 15.
-    @Test func wholeRowsReturnColumnsThatTheAppDoesNotKnow() throws {
+    @Test func wholeRowsReturnUnknownColumns() throws {
         var pair = Pair()
         let policies = ConflictPolicies(["note": .wholeRow])
         pair.processes = pair.processes.map { _ in SyncDevice(policies) }
@@ -38,7 +38,7 @@ struct SealingTests {
     }
 
     /// Rule 15.
-    @Test func aParkedRowIsShownAfterAnUpdateAndBlocksNothing() throws {
+    @Test func parkedRowsAreShownAfterAnUpdate() throws {
         var pair = Pair()
         let other = RowKey("note", Identifier(high: 0, low: 2))
         try pair.files[1].update(by: pair.processes[1], at: pair.now, using: &pair.random)

@@ -37,7 +37,7 @@ struct ServerWritingTests {
         #expect(pair.space.history.head.number == 1)
     }
 
-    @Test func rightsAndClocksOfDevicesDoNotBindTheServer() throws {
+    @Test func rightsOfDevicesDoNotBindTheServer() throws {
         var pair = Pair(devices: 1)
         pair.server = SpaceServer(ConflictPolicies()) { device, _ in device != Identifier(high: 9, low: 9) }
         pair.now += 1_000_000
@@ -58,7 +58,7 @@ struct ServerWritingTests {
     }
 
     /// Rule 15.
-    @Test func anAppThatIsTooOldIsToldToUpdate() throws {
+    @Test func tooOldAppsMustUpdate() throws {
         var pair = Pair(devices: 1)
         pair.server.minimumSchema = 2
         try pair.write(["a": .text("1")])
@@ -128,7 +128,7 @@ struct DigestTests {
         #expect(digests.0 == Digest())
     }
 
-    @Test func aServerThatLiesInItsDigestIsReported() throws {
+    @Test func falseDigestsAreReported() throws {
         var pair = Pair(devices: 1)
         try pair.write(["a": .text("1")])
         try pair.sync()

@@ -46,7 +46,7 @@ struct CaseTests {
         ])
     }
 
-    @Test func aCreateThatComesBackIsNoOtherRow() throws {
+    @Test func returnedCreatesAreNoOtherRows() throws {
         // The verdict is lost, and the entry comes first.
         try check([
             .link(0, .down), write(0), .pass(300), .link(0, .clear), .crash(0, .now), .pass(20), write(1, row: 1),

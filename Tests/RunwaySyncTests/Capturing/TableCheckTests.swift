@@ -53,7 +53,7 @@ struct TableCheckTests {
         #expect(try refusal(of: tables) == (isRefused ? .notSyncable : nil))
     }
 
-    @Test func columnsThatOnlyThisDeviceCanReadAreRefused() async throws {
+    @Test func columnsOfThisDeviceOnlyAreRefused() async throws {
         let folder = try TemporaryFolder()
         await #expect {
             _ = try await RecordStore.open(at: folder.file, tables: [Pictures.self])

@@ -40,7 +40,7 @@ struct AskingTests {
         try await store.write { try $0.save(saved) }
     }
 
-    @Test func conflictIsAskedOnTheDeviceThatCameSecond() async throws {
+    @Test func theSecondDeviceAsksAboutTheConflict() async throws {
         try await SyncServer.run(conflicts: ["question": .ask]) { server in
             let folders = (try TemporaryFolder(), try TemporaryFolder())
             let (first, second) = (
@@ -76,7 +76,7 @@ struct AskingTests {
         }
     }
 
-    @Test func messageThatWasNotSentInTimeIsSentAgain() async throws {
+    @Test func lateMessagesAreSentAgain() async throws {
         try await SyncServer.run { server in
             let folder = try TemporaryFolder()
             let (store, engine) = try await open(server, Messages.self, in: folder)

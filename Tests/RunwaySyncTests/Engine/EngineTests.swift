@@ -92,7 +92,7 @@ struct EngineTests {
         }
     }
 
-    @Test func responseLostAfterTheCommitIsNoSecondChange() async throws {
+    @Test func lostResponsesMakeNoSecondChange() async throws {
         try await SyncServer.run { server in
             let (first, second) = (try await Device(server, joining: nil), try await Device(server, joining: list))
             server.faults.add(.losesResponse, to: "push")
@@ -162,7 +162,7 @@ struct EngineTests {
         }
     }
 
-    @Test func revokedSpaceIsRemovedAndItsChangesAreShown() async throws {
+    @Test func revokedSpacesAreRemovedWithTheirChangesShown() async throws {
         let mayRead = Flag(true)
         try await SyncServer.run(mayRead: { _ in mayRead.value }) { server in
             let device = try await Device(server, joining: list)

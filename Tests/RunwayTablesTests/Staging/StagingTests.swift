@@ -114,7 +114,7 @@ struct StagingTests {
         #expect(waits.allSatisfy { $0 <= 2 }, "\(waits)")
     }
 
-    @Test func onlyStagedRowsDoNotWaitForTheDrive() async throws {
+    @Test func stagedRowsDoNotWaitForTheDrive() async throws {
         let store = try await folder.open()
         let statements = Mutex<[String]>([])
         try await store.queue().writeWithoutTransaction { database in

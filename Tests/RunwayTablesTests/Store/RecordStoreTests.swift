@@ -30,7 +30,7 @@ struct RecordStoreTests {
         #expect(await kind { try await store.read { try $0.connection.execute(sql: "DELETE FROM task") } } == .readOnly)
     }
 
-    @Test func anOpeningWaitsForTheCreatorOfTheFile() async throws {
+    @Test func openingsWaitForTheCreatorOfTheFile() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         // Not in write-ahead-log mode yet, as while another process creates the file.
         var configuration = Configuration()
