@@ -143,7 +143,9 @@ public final class SyncEngine: Sendable {
 
     /// Withdraws a change that waits. Nothing happens if the server has received it already.
     ///
-    /// - Parameter change: The id of the change, as ``SyncChange/id``.
+    /// - Parameters:
+    ///   - change: The id of the change, as ``SyncChange/id``.
+    ///   - space: The space of the change.
     public func withdraw(_ change: UUID, in space: UUID) {
         loop(of: Identifier(space))?.pass(.withdrew(Identifier(change)))
     }
