@@ -7,6 +7,14 @@ extension SyncDevice {
         return Packet(device: try store.state.device, transactions: transactions, schema: schema)
     }
 
+    /// Whether a packet that was pushed is still the oldest one that waits.
+    func isNext(
+        _ pushed: (device: Identifier, transactions: [Identifier])?, in store: some DeviceStore
+    ) throws -> Bool {
+        guard let pushed, let packet = try nextPacket(in: store) else { return false }
+        return packet.device == pushed.device && packet.transactions.map(\.id) == pushed.transactions
+    }
+
     /// Records the verdicts on the packet that was pushed. A transaction that was not refused stays pending until the
     /// log has reached the number of its verdict (rule 3).
     func record(

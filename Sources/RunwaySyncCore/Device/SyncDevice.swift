@@ -17,6 +17,8 @@ package struct SyncDevice: Sendable {
     private var exchange: Int64 = 0
     /// The newest head of the log that was reported since the last pull.
     private var head: Int64 = 0
+    /// The device id and the transactions of the last packet.
+    private var pushed: (device: Identifier, transactions: [Identifier])?
     /// The number of times that the server rejected the packet that waits for its verdicts.
     private var rejections = 0
 
@@ -126,6 +128,8 @@ package struct SyncDevice: Sendable {
             phase = .idle
             return []
         }
+        // Another process with this file has recorded the verdicts. Sends what waits now.
+        if response.isOnPacket, try !isNext(pushed, in: store) { return [] }
         switch response {
         case .page(let page) where try isLost(page.end, in: store): effects = try renumber(in: &store, using: &random)
         case .snapshot(let page) where try isLost(page.end, in: store):
@@ -196,7 +200,10 @@ package struct SyncDevice: Sendable {
         case .pushing:
             try seal(at: now, in: &store, using: &random)
             try expire(at: now, in: &store)
-            if let packet = try nextPacket(in: store) { return [send(.push(packet))] }
+            if let packet = try nextPacket(in: store) {
+                pushed = (packet.device, packet.transactions.map(\.id))
+                return [send(.push(packet))]
+            }
             // The log entries of the device's own transactions arrive by a pull, too.
             phase = state.cursor.number < head && !isOneWay ? .pulling(to: head) : .idle
             return if case .pulling = phase { [try pull(from: store)] } else { [] }

@@ -83,6 +83,14 @@ extension SyncResponse {
         case .revoked, .deviceTaken, .upgrade, .wait: true
         }
     }
+
+    /// Whether the device records the response for the transactions of the packet that it pushed.
+    var isOnPacket: Bool {
+        switch self {
+        case .verdicts, .tooLarge, .invalid: true
+        default: false
+        }
+    }
 }
 
 /// A transaction and the verdict on it.

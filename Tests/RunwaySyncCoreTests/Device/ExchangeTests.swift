@@ -221,4 +221,27 @@ struct ExchangeTests {
         _ = try pair.handle(.received(verdicts, exchange: push.1))
         #expect(pair.files[0].outgoing().map(\.status) == [.waiting])
     }
+
+    /// Two processes have an engine on one file.
+    @Test(arguments: [false, true])
+    func responsesToAnEarlierPacketAreNotRecorded(isVerdict: Bool) throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        let (pull, exchange) = try #require(try pair.handle(.prompted))
+        let push = try #require(try pair.handle(.received(try pair.respond(to: pull), exchange: exchange)))
+        let response = try pair.respond(to: push.0)
+        var other = SyncDevice(ConflictPolicies())
+        for event in [SyncDevice.Event.prompted, .received(try pair.respond(to: pull), exchange: 1)] {
+            _ = try other.handle(event, at: pair.now, in: &pair.files[0], using: &pair.random)
+        }
+        _ = try other.handle(.received(response, exchange: 2), at: pair.now, in: &pair.files[0], using: &pair.random)
+        try pair.write(["a": .text("2")])
+        let late = try #require(
+            try pair.handle(.received(isVerdict ? response : .tooLarge, exchange: push.1)))
+        guard case .push(let packet) = late.0 else { return #expect(Bool(false)) }
+        #expect(packet.transactions.map(\.isVoid) == [false] && pair.shown() == ["a": .text("2")])
+        _ = try pair.handle(.received(try pair.respond(to: late.0), exchange: late.1))
+        try pair.sync(1)
+        #expect(pair.shown(1) == ["a": .text("2")])
+    }
 }
