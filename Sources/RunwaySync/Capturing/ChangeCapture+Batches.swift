@@ -25,6 +25,7 @@ extension ChangeCapture {
         let values = Columns(update.values.map { ($0.column, SyncValue($0.value)) })
         let batch = BatchUpdate(table: update.table, where: conditions, set: values)
         // The operation has the writes before it as its basis, also those of this transaction.
+        _ = try endOwnWrite(in: database)
         try sealAll(in: database)
         let chosen = try spaces.map { $0.sorted() } ?? allSpaces(of: shape, in: database)
         var count = 0

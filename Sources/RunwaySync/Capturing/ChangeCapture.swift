@@ -115,7 +115,7 @@ final class ChangeCapture: StoreFollower {
             sql: "INSERT OR REPLACE INTO runway_sync_table VALUES (?, ?)", arguments: [shape.name, columns])
         if former == nil {
             try database.execute(sql: shape.capturingAll)
-            try endWrites(of: 500, in: database)
+            try endForeignWrites(in: database)
         } else {
             try showStoredColumns(of: shape, in: database)
         }
@@ -185,6 +185,7 @@ final class ChangeCapture: StoreFollower {
 
     func willWrite(_ database: Database) throws {
         guard isPrepared else { return }
+        try endForeignWrites(in: database)
         let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM runway_sync_write LIMIT \(SyncDevice.unsealedLimit))"
         let count = try Int.fetchOne(database.cachedStatement(sql: sql)) ?? 0
         if count >= SyncDevice.unsealedLimit { try sealAll(in: database) }
@@ -193,12 +194,18 @@ final class ChangeCapture: StoreFollower {
     private var isPrepared: Bool { shapes.withLock { !$0.isEmpty } }
 
     func didWrite(_ database: Database) throws {
-        guard isPrepared else { return }
+        if isPrepared, try endOwnWrite(in: database) { notifyAfterCommit(database) }
+    }
+
+    /// Ends a transaction after the changes of the app.
+    ///
+    /// - Returns: Whether there were changes.
+    func endOwnWrite(in database: Database) throws -> Bool {
         let (last, bound) = try ends(in: database)
-        if last <= bound { return }
+        if last <= bound { return false }
         try checkSize(after: bound, in: database)
         try endWrite(at: last, in: database)
-        notifyAfterCommit(database)
+        return true
     }
 
     func notifyAfterCommit(_ database: Database) {
@@ -242,13 +249,23 @@ final class ChangeCapture: StoreFollower {
             .execute(arguments: [last, Int64(bitPattern: time.bits)])
     }
 
-    /// Ends transactions after each so many changes.
-    private func endWrites(of count: Int64, in database: Database) throws {
+    /// Ends transactions after changes that are not of the app: those of another program, and of rows from before the
+    /// table was synchronised. Each has at most 500 changes and 1 MiB; a larger change is a transaction of its own.
+    func endForeignWrites(in database: Database) throws {
         let (last, bound) = try ends(in: database)
-        for end in stride(from: bound + count, to: last, by: Int64.Stride(count)) {
-            try endWrite(at: end, in: database)
+        if last <= bound { return }
+        let sql = "SELECT n, size FROM runway_sync_change WHERE n > ? ORDER BY n"
+        let changes = try GRDB.Row.fetchCursor(database, sql: sql, arguments: [bound])
+        var (ends, end, count, bytes) = ([Int64](), bound, 0, 0)
+        while let change = try changes.next() {
+            let size: Int = change[1]
+            if count == 500 || count > 0 && bytes + size > 1 << 20 {
+                ends.append(end)
+                (count, bytes) = (0, 0)
+            }
+            (end, count, bytes) = (change[0], count + 1, bytes + size)
         }
-        if last > bound { try endWrite(at: last, in: database) }
+        for end in ends + [last] { try endWrite(at: end, in: database) }
     }
 
     /// Returns the time of a write, read in its transaction (rule 8).
@@ -270,13 +287,12 @@ final class ChangeCapture: StoreFollower {
             .execute(arguments: [Int64(bitPattern: time.bits)])
     }
 
-    /// Seals the captured writes of all spaces (rule 1).
+    /// Seals the captured writes of all spaces (rule 1). In a transaction of the app, ``endOwnWrite(in:)`` comes first.
     func sealAll(in database: Database) throws {
         let sql = "SELECT DISTINCT space FROM runway_sync_change"
         let spaces = try DatabaseValue.fetchAll(database.cachedStatement(sql: sql)).compactMap { Identifier($0) }
         if spaces.isEmpty { return }
-        let (last, bound) = try ends(in: database)
-        if last > bound { try endWrite(at: last, in: database) }
+        try endForeignWrites(in: database)
         var random = SystemRandomNumberGenerator()
         for space in spaces {
             var store = try store(of: space, in: database)

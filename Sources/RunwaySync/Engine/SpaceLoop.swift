@@ -186,6 +186,7 @@ final class SpaceLoop: Sendable {
         let (next, effects) = try await store.writeAsFollower { database in
             var next = current
             var random = SystemRandomNumberGenerator()
+            try capture.endForeignWrites(in: database)
             var space = try capture.store(of: space, in: database)
             (next.direction, next.schema) = (capture.direction(of: space), schema)
             try space.recordConflicts(of: event)

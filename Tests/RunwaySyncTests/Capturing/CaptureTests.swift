@@ -123,6 +123,36 @@ struct CaptureTests {
         #expect(try await sealed(store) == [])
     }
 
+    @Test func writesBeforeAnUpdateOfAllAreBounded() async throws {
+        let (store, list) = (try await open(), list)
+        await #expect(throws: TableError.self) {
+            try await store.write { file in
+                for _ in 0..<3 {
+                    try file.insert(Values(UUID(), in: list, title: String(repeating: "x", count: 2 << 20)))
+                }
+                var change = Values<Notes>()
+                change[Notes.title] = "low"
+                return try file.updateAll(change, where: Notes.list == list && Notes.rating < 2)
+            }
+        }
+        #expect(try await sealed(store) == [])
+    }
+
+    @Test func changesOfAnotherProgramAreDivided() async throws {
+        let (store, list) = (try await open(), list)
+        let other = try DatabaseQueue(path: folder.file.path)
+        try await other.write { database in
+            try database.execute(
+                sql: """
+                    WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 5001)
+                    INSERT INTO note (id, listId, title) SELECT randomblob(16), ?, 'a' FROM r
+                    """, arguments: [list])
+        }
+        try await store.write { try $0.insert(Values(UUID(), in: list, title: "b")) }
+        let counts = try await sealed(store).map(\.transaction.operations.count)
+        #expect(counts == Array(repeating: 500, count: 10) + [1, 1])
+    }
+
     @Test func twoHundredWritesAreSealedByTheNext() async throws {
         let (store, list) = (try await open(), list)
         for _ in 0..<201 { try await store.write { try $0.insert(Values(UUID(), in: list, title: "a")) } }
@@ -164,6 +194,21 @@ struct CaptureTests {
         try await plain.close()
         let counts = try await sealed(try await open()).map(\.transaction.operations.count)
         #expect(counts == [500, 500, 200])
+    }
+
+    @Test func largeRowsFromBeforeAreDivided() async throws {
+        let plain = try await RecordStore.open(at: folder.file, tables: [PlainNotes.self])
+        let list = list
+        try await plain.write { file in
+            for _ in 0..<7 {
+                try file.connection.execute(
+                    sql: "INSERT INTO note (id, listId, title) VALUES (?, ?, ?)",
+                    arguments: [UUID(), list, String(repeating: "x", count: 300_000)])
+            }
+        }
+        try await plain.close()
+        let counts = try await sealed(try await open()).map(\.transaction.operations.count)
+        #expect(counts == [3, 3, 1])
     }
 
     @Test func captureIsDurableWithItsWrite() async throws {
