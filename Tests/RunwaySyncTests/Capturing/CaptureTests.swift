@@ -211,6 +211,23 @@ struct CaptureTests {
         #expect(counts == [3, 3, 1])
     }
 
+    @Test func sealingLeavesTransactionsOfOtherSpacesApart() async throws {
+        let (store, list, other) = (try await open(), list, UUID(number: 7))
+        let capture = try #require(store.follower as? ChangeCapture)
+        try await store.write { file in
+            try file.insert(Values(UUID(), in: list, title: "a"))
+            try file.insert(Values(UUID(), in: other, title: "a"))
+        }
+        try await store.writeAsFollower { database in
+            var file = try capture.store(of: Identifier(other), in: database)
+            var random = SystemRandomNumberGenerator()
+            try capture.device(of: file).seal(at: capture.now, in: &file, using: &random)
+            try file.finish()
+        }
+        try await store.write { try $0.insert(Values(UUID(), in: list, title: "b")) }
+        #expect(try await sealed(store).map(\.transaction.operations.count) == [1, 1])
+    }
+
     @Test func captureIsDurableWithItsWrite() async throws {
         let store = try await open()
         let values = Values(note, in: list, title: "a")
