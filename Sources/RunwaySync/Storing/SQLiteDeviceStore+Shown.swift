@@ -33,7 +33,7 @@ extension SQLiteDeviceStore {
         do {
             try execute(shape.upsert(positions), StatementArguments(arguments))
         } catch let error as DatabaseError
-            where [.SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG].contains(error.resultCode)
+            where Self.refusals.contains(error.resultCode) && database.isInsideTransaction
         {
             return try park(key, shape)
         }
@@ -41,6 +41,12 @@ extension SQLiteDeviceStore {
         if database.changesCount == 0 { return try park(key, shape) }
         try unpark(key)
     }
+
+    /// The errors of a table that can't store a row. `SQLITE_ERROR` is that of a function in a generated column, in an
+    /// index or in a trigger.
+    private static let refusals: [ResultCode] = [
+        .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_ERROR,
+    ]
 
     private func park(_ key: RowKey, _ shape: TableShape) throws {
         try execute(shape.delete, [key.id.databaseValue, space.databaseValue])

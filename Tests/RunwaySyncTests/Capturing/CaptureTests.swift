@@ -95,6 +95,18 @@ struct CaptureTests {
         #expect(Set(last.map(\.action)) == [.update(key, life: 1, ["title": .text("b")]), .delete(markKey, life: 2)])
     }
 
+    @Test func rowThatAnExpressionRefusesIsParked() async throws {
+        let (store, list, key) = (try await open(), list, key)
+        let capture = try #require(store.follower as? ChangeCapture)
+        try await store.writeAsFollower { database in
+            try database.execute(sql: "CREATE INDEX title_parts ON note (json_extract(title, '$.a'))")
+            let file = try capture.store(of: Identifier(list), in: database)
+            try capture.applying(in: database) { try file.show(key, ["title": .text("{")]) }
+            #expect(try file.shown(key) == nil)
+            #expect(try file.keys(in: "runway_sync_parked") == [key])
+        }
+    }
+
     @Test func changedIDOrSpaceIsRefused() async throws {
         let store = try await open()
         let values = Values(note, in: list, title: "a")
