@@ -31,8 +31,16 @@ struct DeviceIdentity {
     }
 
     private var place: String {
-        let attributes = (try? FileManager.default.attributesOfItem(atPath: file.path)) ?? [:]
-        let numbers = [FileAttributeKey.systemNumber, .systemFileNumber].map { attributes[$0] as? Int ?? 0 }
-        return numbers.map(String.init).joined(separator: "-")
+        Self.place((try? FileManager.default.attributesOfItem(atPath: file.path)) ?? [:])
+    }
+
+    /// Names the place of a file on its volume.
+    static func place(_ attributes: [FileAttributeKey: Any]) -> String {
+        let file = attributes[.systemFileNumber] as? Int ?? 0
+        #if canImport(Darwin)
+            // The number of a volume may be another one after a restart of the system.
+            if let time = attributes[.creationDate] as? Date { return "\(file)-\(time.timeIntervalSince1970)" }
+        #endif
+        return "\(file)-\(attributes[.systemNumber] as? Int ?? 0)"
     }
 }
