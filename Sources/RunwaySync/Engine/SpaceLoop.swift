@@ -23,8 +23,12 @@ final class SpaceLoop: Sendable {
 
     /// The longest time between two cycles.
     private static let interval = Duration.seconds(4)
-    /// The first and the longest deadline of a request: a slow network gets more time after each timeout.
-    private static let deadlines = (first: Duration.seconds(8), longest: Duration.seconds(60))
+    /// The first and the longest deadline of a request: a slow network gets more time after each timeout. After a
+    /// timeout, a small request with a short deadline comes first, so that an exchange begins at most 10 s after the
+    /// end of an outage.
+    private static let deadlines = (
+        first: Duration.seconds(8), longest: Duration.seconds(60), probe: Duration.seconds(5)
+    )
 
     let space: Identifier
     private let store: RecordStore
@@ -151,14 +155,23 @@ final class SpaceLoop: Sendable {
             for event in events {
                 var effects = try await handle(event, &device)
                 while let (request, exchange) = effects.request, !Task.isCancelled {
-                    let outcome = await calls.send(request, in: space, deadline: pace.deadline)
+                    var isReachable = true
+                    // After a timeout, a long deadline would outlast the end of an outage.
+                    if pace.deadline > Self.deadlines.first {
+                        isReachable = await calls.isResponding(in: space, within: Self.deadlines.probe)
+                    }
+                    let outcome =
+                        isReachable
+                        ? await calls.send(request, in: space, deadline: pace.deadline) : .lost(.offline)
                     switch outcome {
                     case .response(let response):
                         pace.deadline = Self.deadlines.first
                         effects = try await handle(.received(response, exchange: exchange), &device)
                     case .lost(let reason):
                         problem = reason
-                        if reason == .offline { pace.deadline = min(pace.deadline * 2, Self.deadlines.longest) }
+                        if reason == .offline, isReachable {
+                            pace.deadline = min(pace.deadline * 2, Self.deadlines.longest)
+                        }
                         effects = try await handle(.lost(exchange: exchange), &device)
                     }
                     for effect in effects {

@@ -69,6 +69,16 @@ struct SyncCalls: Sendable {
         }
     }
 
+    /// Whether the server sends any response to a small request.
+    func isResponding(in space: Identifier, within deadline: Duration) async -> Bool {
+        do throws(NetworkError) {
+            _ = try await perform(WireRequest(method: .get, name: "pull"), space, deadline)
+            return true
+        } catch {
+            return error.status != nil
+        }
+    }
+
     private func outcome(status: Int, _ body: [UInt8], _ request: SyncRequest) -> Outcome {
         do {
             return .response(try SyncResponse(WireResponse(status: status, body: body), to: request))
