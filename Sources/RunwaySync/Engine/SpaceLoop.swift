@@ -29,6 +29,8 @@ final class SpaceLoop: Sendable {
     private static let deadlines = (
         first: Duration.seconds(8), longest: Duration.seconds(60), probe: Duration.seconds(5)
     )
+    /// The shortest time between two readings of all rows because they differ from those of the server.
+    private static let readingInterval = Duration.seconds(3_600)
 
     let space: Identifier
     private let store: RecordStore
@@ -180,6 +182,9 @@ final class SpaceLoop: Sendable {
                             pace.pauseEnd = calls.network.clock.now + .milliseconds(milliseconds)
                             problem = .unavailable
                         case .upgrade: problem = .outdated
+                        case .differs where calls.network.clock.now >= pace.nextReading:
+                            pace.nextReading = calls.network.clock.now + Self.readingInterval
+                            pass(.reread)
                         default: break
                         }
                     }
@@ -227,6 +232,7 @@ final class SpaceLoop: Sendable {
     private struct Pace {
         var pauseEnd = Duration.zero
         var deadline = SpaceLoop.deadlines.first
+        var nextReading = Duration.zero
         private var timer = Duration.zero
         private var backoff = Backoff(base: .milliseconds(500), longest: SpaceLoop.interval)
         private var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()

@@ -49,6 +49,8 @@ package struct SyncDevice: Sendable {
         case sentAgain(Identifier)
         /// The user decided on the transactions that were offered (rule 12).
         case decidedOffers(accepts: Bool)
+        /// The rows differ from those of the server, and all of them are read again (rule 15).
+        case reread
     }
 
     package enum Effect: Hashable, Sendable {
@@ -84,7 +86,7 @@ package struct SyncDevice: Sendable {
         case .received(_, exchange), .withdrew, .wasCopied, .readmitted, .sentAgain, .decidedOffers:
             // These events show rows again, which must not overwrite a captured write of the app (rule 1).
             try seal(at: now, in: &store, using: &random)
-        case .prompted, .poked, .lost(exchange): break
+        case .prompted, .poked, .lost(exchange), .reread: break
         case .received, .lost: return []
         }
         var effects: [Effect] = []
@@ -110,6 +112,10 @@ package struct SyncDevice: Sendable {
             effects = try renumber(in: &store, using: &random)
             // A response to a request under the former id is ignored.
             exchange += 1
+            phase = .pulling(to: nil)
+        case .reread:
+            guard case .idle = phase, !isOneWay, try store.state.snapshot == nil else { return [] }
+            try beginSnapshot(in: &store)
             phase = .pulling(to: nil)
         case .readmitted:
             effects = try readmit(in: &store, using: &random)

@@ -144,6 +144,22 @@ struct ExchangeTests {
         #expect(pair.shown() == ["a": .text("1")] && pair.effects.isEmpty)
     }
 
+    /// Rule 15.
+    @Test func rowsThatDifferAreReadAgain() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        for device in [0, 1] { try pair.sync(device) }
+        pair.files[1].setRow(Pair.key, .absent)
+        try pair.write(["b": .text("2")])
+        for device in [0, 1] { try pair.sync(device) }
+        #expect(pair.effects == [.differs] && pair.shown(1) != pair.shown(0))
+        var sent = try pair.handle(.reread, on: 1)
+        while let (request, exchange) = sent {
+            sent = try pair.handle(.received(try pair.respond(to: request), exchange: exchange), on: 1)
+        }
+        #expect(pair.effects == [.differs] && pair.shown(1) == pair.shown(0))
+    }
+
     @Test(arguments: [Int64(-5), .max])
     func pausesAreBounded(milliseconds: Int64) throws {
         var pair = Pair()

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RunwayServer
+import RunwaySyncCore
 import RunwayTables
 import Synchronization
 import Testing
@@ -103,6 +104,35 @@ struct EngineTests {
             let end = ContinuousClock.now
             try await second.waitForTitles(["tea"])
             #expect(ContinuousClock.now - end < .seconds(11))
+            try await first.close()
+            try await second.close()
+        }
+    }
+
+    @Test func deviceThatDiffersReadsAllRowsAgain() async throws {
+        try await SyncServer.run { server in
+            let (first, second) = (try await Device(server, joining: list), try await Device(server, joining: list))
+            let (space, note) = (try #require(Identifier(list.databaseValue)), UUID(number: 2).databaseValue)
+            let key = RowKey("note", try #require(Identifier(note)))
+            try await first.write(UUID(number: 2), in: list, "tea")
+            for device in [first, second] { #expect(await device.engine.syncNow() == nil) }
+            let capture = try #require(second.store.follower as? ChangeCapture)
+            try await second.store.writeAsFollower { database in
+                let file = try capture.store(of: space, in: database)
+                let row = try file.row(key)
+                let columns: [(String, Cell)] = row.columns.map { name, cell in
+                    (name, name == "title" ? Cell(.text("damaged"), cell.stamp) : cell)
+                }
+                try file.setRow(key, SyncRow(life: row.life, number: row.number, columns: Columns(columns)))
+                try file.finish()
+            }
+            let change = Values(UUID(number: 2), in: list, title: "tea", rating: 1)
+            try await first.store.write { try $0.save(change) }
+            #expect(await first.engine.syncNow() == nil)
+            let isRight = Notes.title == "tea" && Notes.rating == 1
+            while try await second.store.read({ try $0.count(Notes.self, where: isRight) }) == 0 {
+                try await Task.sleep(for: .milliseconds(20))
+            }
             try await first.close()
             try await second.close()
         }
