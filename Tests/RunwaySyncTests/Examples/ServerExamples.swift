@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import RunwayServer
 import RunwayServerStorage
+import RunwaySyncCore
 
 // The examples of the documentation for the server, which only have to compile.
 
