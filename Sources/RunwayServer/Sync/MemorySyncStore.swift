@@ -74,7 +74,7 @@ private struct MemorySyncTables: SyncTables {
         }
         if let need = needs.page {
             let keys = rows.keys.filter { key in need.after.map { key > $0 } ?? true }.sorted()
-            content.page = keys.prefix(need.limit).map { KeyedRow($0, rows[$0] ?? .absent) }
+            content.page = keys.lazy.map { KeyedRow($0, rows[$0] ?? .absent) }.loaded(limit: need.limit)
         }
         return content
     }

@@ -74,6 +74,17 @@ extension Row {
     package var byteCount: Int { columns.byteCount }
 }
 
+extension Sequence<KeyedRow> {
+    /// Returns the rows that a database loads for a page: up to the one that exceeds ``SpaceNeeds/byteLimit``.
+    package func loaded(limit: Int) -> [KeyedRow] {
+        var byteCount = 0
+        return prefix(limit).prefix { row in
+            defer { byteCount += row.row.byteCount }
+            return byteCount <= SpaceNeeds.byteLimit
+        }
+    }
+}
+
 extension LogEntry {
     /// An estimate of the space that the entry takes, in bytes.
     package var byteCount: Int { changes.reduce(64) { $0 + $1.byteCount } }

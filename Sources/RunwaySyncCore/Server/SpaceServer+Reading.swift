@@ -36,12 +36,14 @@ extension SpaceServer {
         if record.isClosed { return .revoked(record.lastPacket) }
         if let start = request.start, let response = try check(start, history, in: store) { return response }
         let read = try store.rows(after: request.after, limit: pageLimit)
-        let rows = read.prefix(limit: pageLimit, byteLimit: Self.pageBytes) { $0.row.columns.byteCount }
+        let rows = read.prefix(limit: pageLimit, byteLimit: Self.pageBytes) { $0.row.byteCount }
+        // A store loads no row after the one with which the size of a page is exceeded.
+        let isEnd = read.count < pageLimit && read.reduce(0) { $0 + $1.row.byteCount } <= Self.pageBytes
         let decided = try request.pending.filter { try store.verdict(on: $0) != nil }
         return .snapshot(
             SnapshotPage(
                 start: request.start ?? history.head, rows: rows,
-                isLast: rows.count == read.count && read.count < pageLimit, head: history.head, end: record.end,
+                isLast: rows.count == read.count && isEnd, head: history.head, end: record.end,
                 decided: decided, horizon: history.horizon.number))
     }
 }

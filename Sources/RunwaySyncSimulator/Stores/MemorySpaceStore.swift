@@ -41,8 +41,8 @@ package struct MemorySpaceStore: SpaceStore, SpaceTables {
         Array(rows.filter { $0.key.table == batch.table && batch.matches($0.value) }.map(\.key).sorted().prefix(limit))
     }
     package func rows(after key: RowKey?, limit: Int) -> [KeyedRow] {
-        let keys = rows.keys.sorted().drop { row in key.map { row <= $0 } ?? false }.prefix(limit)
-        return keys.map { KeyedRow($0, row($0)) }
+        let keys = rows.keys.sorted().drop { row in key.map { row <= $0 } ?? false }
+        return keys.lazy.map { KeyedRow($0, row($0)) }.loaded(limit: limit)
     }
 
     package func entry(_ number: Int64) -> LogEntry? { entries[number] }

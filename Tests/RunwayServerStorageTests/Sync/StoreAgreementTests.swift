@@ -54,4 +54,27 @@ struct StoreAgreementTests {
             #expect(outcome.failure == nil, "seed \(seed)")
         }
     }
+
+    @Test func snapshotsOfAFileGoOnAfterLargeRows() throws {
+        let twin = try FileTwin(in: folder.url.appending(path: "large"))
+        let keys = (1...4).map { RowKey("note", Identifier(high: 0, low: $0)) }
+        let large = SyncValue.text(String(repeating: "x", count: 1_200_000))
+        let stamp = Stamp(number: 0, time: .zero, operation: keys[0].id, device: keys[0].id)
+        try twin.transaction { tables in
+            var changes = SpaceContent()
+            for key in keys { changes.rows[key] = Row(life: 1, number: 0, columns: ["a": Cell(large, stamp)]) }
+            try tables.save(changes)
+        }
+        var (found, isLast) = ([RowKey](), false)
+        while !isLast, found.count < 10 {
+            let request = SnapshotRequest(device: keys[0].id, start: nil, after: found.last, pending: [])
+            let response = try twin.transaction { tables in
+                try SpaceServer(ConflictPolicies()).handle(.snapshot(request), at: 1, over: &tables).response
+            }
+            guard case .snapshot(let page) = response else { break }
+            found += page.rows.map(\.key)
+            isLast = page.isLast
+        }
+        #expect(found == keys)
+    }
 }

@@ -1,0 +1,56 @@
+import RunwaySyncCore
+import RunwaySyncSimulator
+import Testing
+
+/// What one device can store at the server stays readable for all.
+struct ServerBoundsTests {
+    private let device = Identifier(high: 2, low: 0)
+    private let epoch = Identifier(high: 1, low: 1)
+
+    private func id(_ number: UInt64) -> Identifier { Identifier(high: 9, low: number) }
+
+    private func key(_ number: UInt64, table: String = "note") -> RowKey {
+        RowKey(table, Identifier(high: 0, low: number))
+    }
+
+    /// Pushes one transaction with each action, under the numbers from 1, by a device that is new.
+    private func push(
+        _ actions: Operation.Action..., from device: UInt64 = 0, basis: Int64 = 0, acknowledged: Bool = false,
+        to pair: inout Pair
+    ) throws -> SyncResponse {
+        func id(_ index: Int) -> Identifier { Identifier(high: 100 + device, low: UInt64(index)) }
+        let transactions = actions.enumerated().map { index, action in
+            var transaction = Transaction(
+                number: Int64(index) + 1, previous: index > 0 ? id(index) : nil, time: HybridTime(milliseconds: 1),
+                basis: Basis(epoch: epoch, number: basis), operations: [Operation(id: id(index + 1), action: action)])
+            transaction.wasAcknowledged = acknowledged
+            return transaction
+        }
+        return try pair.respond(
+            to: .push(Packet(device: Identifier(high: 3, low: device), transactions: transactions)))
+    }
+
+    private func verdicts(_ response: SyncResponse) -> [Verdict] {
+        if case .verdicts(let verdicts, _) = response { verdicts } else { [] }
+    }
+
+    /// Rule 11.
+    @Test func snapshotsGoOnAfterLargeRows() throws {
+        var pair = Pair()
+        let large = SyncValue.text(String(repeating: "x", count: 1_200_000))
+        for number in UInt64(1)...5 {
+            let cell = Cell(
+                number.isMultiple(of: 2) ? .null : large,
+                Stamp(number: 0, time: .zero, operation: id(number), device: device))
+            pair.space.setRow(key(number), Row(life: 1, number: 0, columns: ["a": cell]))
+        }
+        var (keys, start, isLast) = ([RowKey](), Cursor?.none, false)
+        while !isLast, keys.count < 10 {
+            let request = SnapshotRequest(device: device, start: start, after: keys.last, pending: [])
+            guard case .snapshot(let page) = try pair.respond(to: .snapshot(request)) else { break }
+            keys += page.rows.map(\.key)
+            (start, isLast) = (page.start, page.isLast)
+        }
+        #expect(keys == (1...5).map { key($0) })
+    }
+}
