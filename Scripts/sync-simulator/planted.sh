@@ -17,7 +17,7 @@ plant "rule 12: a cursor is a number" Server/SpaceServer+Reading.swift 's/return
 plant "rule 12: a server that lost the end of a chain is believed" Device/SyncDevice.swift \
     's/return end\.number < acknowledged\.number.*/return false \&\& acknowledged == end/'
 plant "rule 12: a re-sent update is not merged when its row comes back" Server/SpaceServer.swift \
-    's/try mergeWaiting\(&merger, at: number, history, in: &store\)//'
+    's/try mergeWaiting\(&merger, &waits, at: number, history, over: store\)//'
 plant "rule 13: a refusal of the rights applies to one operation" Server/SpaceServer.swift \
     's/guard isOwn .. mayWrite\(device, operation\.action\) else \{ return \.forbidden \}/if !mayWrite(device, operation.action) { continue }/'
 plant "rule 1: a value is sealed from the screen" Device/SyncDevice+Sealing.swift \

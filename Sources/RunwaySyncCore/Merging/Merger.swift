@@ -32,6 +32,11 @@ package struct Merger: Sendable {
 
     package init(_ policies: ConflictPolicies) { self.policies = policies }
 
+    /// Whether a changed row has more columns or bytes than a row may have.
+    var hasTooLargeRow: Bool {
+        rows.values.contains { $0.columns.count > WireBounds.columns || $0.byteCount > Row.maximumBytes }
+    }
+
     /// Returns a row with the changes that this merger has made so far.
     package func row(_ key: RowKey, over source: some RowSource) throws -> Row { try rows[key] ?? source.row(key) }
 

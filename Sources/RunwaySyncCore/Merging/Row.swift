@@ -17,6 +17,9 @@ package struct Row: Hashable, Sendable {
     package var isLive: Bool { life % 2 == 1 }
     /// The values as the app sees them; `nil` for a tombstone.
     package var values: Columns<SyncValue>? { isLive ? columns.mapValues(\.value) : nil }
+    /// The largest size of a row in bytes: 5 MiB. The stamps of its columns are counted, unlike those of a transaction,
+    /// which has at most 4 MiB. In JSON each byte can take six bytes.
+    static let maximumBytes = 5 << 20
     /// The life that an insert makes: the next odd one.
     package var lifeOfInsert: Int64 { life + 1 + life % 2 }
     /// The life that a delete makes: the next even one.

@@ -94,12 +94,17 @@ package struct Transaction: Hashable, Sendable {
 
     /// An estimate of the space that the transaction takes, in bytes.
     package var byteCount: Int {
-        operations.reduce(64) { sum, operation in
-            switch operation.action {
-            case .insert(let key, _, let values), .update(let key, _, let values):
-                values.reduce(sum + 48 + key.table.utf8.count) { $0 + $1.name.utf8.count + $1.value.byteCount + 4 }
-            case .delete, .batch, .void: sum + 64
-            }
+        operations.reduce(64) { $0 + $1.byteCount }
+    }
+}
+
+extension Operation {
+    /// An estimate of the space that the operation takes, in bytes.
+    var byteCount: Int {
+        switch action {
+        case .insert(let key, _, let values), .update(let key, _, let values):
+            values.reduce(48 + key.table.utf8.count) { $0 + $1.name.utf8.count + $1.value.byteCount + 4 }
+        case .delete, .batch, .void: 64
         }
     }
 }

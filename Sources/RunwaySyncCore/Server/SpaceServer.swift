@@ -84,18 +84,21 @@ package struct SpaceServer: Sendable {
         let author = Author(
             device: device, time: time, basis: history.covered(by: transaction.basis), number: number)
         var (isConflict, isSuperseded) = (false, true)
+        var waits: [RowKey: [WaitingOperation]] = [:]
         for operation in transaction.operations {
             if case .update(let key, _, _) = operation.action, try merger.isAbsent(operation, over: store) {
                 let waiting = WaitingOperation(
                     operation: operation, device: device, time: time, basis: transaction.basis)
-                try store.setWaiting(beside: key, try store.waiting(beside: key) + [waiting])
+                waits[key] = try store.waiting(beside: key) + [waiting]
                 isSuperseded = false
             } else if case .merged(let met) = try merger.merge(operation, by: author, over: store) {
                 (isConflict, isSuperseded) = (isConflict || met, false)
             }
         }
         if isSuperseded { return .superseded(head: head) }
-        try mergeWaiting(&merger, at: number, history, in: &store)
+        try mergeWaiting(&merger, &waits, at: number, history, over: store)
+        if merger.hasTooLargeRow || waits.values.contains(where: \.isTooLong) { return .refused(.tooLarge, head: head) }
+        for (key, operations) in waits { try store.setWaiting(beside: key, operations) }
         for (key, row) in merger.rows {
             history.digest.replace(key, try store.row(key), by: row)
             try store.setRow(key, row)
@@ -125,9 +128,11 @@ package struct SpaceServer: Sendable {
         return nil
     }
 
-    /// Merges operations that waited for a life of their row, if this transaction inserts that life (rule 12).
+    /// Merges operations that waited for a life of their row, if this transaction inserts that life (rule 12). Drops
+    /// those with which a row would be too large.
     private func mergeWaiting(
-        _ merger: inout Merger, at number: Int64, _ history: History, in store: inout some SpaceStore
+        _ merger: inout Merger, _ waits: inout [RowKey: [WaitingOperation]], at number: Int64, _ history: History,
+        over store: some SpaceStore
     ) throws {
         for key in merger.rows.keys.sorted() {
             let waiting = try store.waiting(beside: key)
@@ -140,9 +145,11 @@ package struct SpaceServer: Sendable {
                 }
                 let author = Author(
                     device: item.device, time: item.time, basis: history.covered(by: item.basis), number: number)
+                let former = merger
                 _ = try merger.merge(item.operation, by: author, over: store)
+                if merger.hasTooLargeRow { merger = former }
             }
-            try store.setWaiting(beside: key, left)
+            waits[key] = left
         }
     }
 }

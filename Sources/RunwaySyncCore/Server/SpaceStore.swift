@@ -75,6 +75,13 @@ package struct DeviceRecord: Hashable, Sendable {
     package init() {}
 }
 
+extension [WaitingOperation] {
+    /// Whether the list can't be stored beside a row: it has more than 1,000 operations, or 4 MiB.
+    var isTooLong: Bool {
+        count > 1_000 || reduce(0) { $0 + $1.operation.byteCount } > Transaction.maximumBytes
+    }
+}
+
 /// An operation that was acknowledged before a restore of the server, and whose row was not inserted again yet.
 package struct WaitingOperation: Hashable, Sendable {
     package let operation: Operation

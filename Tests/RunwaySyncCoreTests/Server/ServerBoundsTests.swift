@@ -53,4 +53,37 @@ struct ServerBoundsTests {
         }
         #expect(keys == (1...5).map { key($0) })
     }
+
+    /// Rules 3 and 6.
+    @Test func rowsThatNobodyCouldReadAreRefused() throws {
+        var pair = Pair()
+        func update(_ text: String, _ columns: Range<Int>) -> Operation.Action {
+            .update(key(1), life: 1, Columns(columns.map { ("\(text)\($0)", .null) }))
+        }
+        let large = SyncValue.text(String(repeating: "x", count: 3 << 20))
+        let response = try push(
+            .insert(key(1), life: 1, ["a": large]), update("b", 0..<1_001), update("c", 0..<1_001),
+            .update(key(1), life: 1, ["d": large]), .delete(key(1), life: 2), to: &pair)
+        #expect(
+            verdicts(response) == [
+                .applied(1), .applied(2), .refused(.tooLarge, head: 2), .refused(.tooLarge, head: 2), .applied(3),
+            ])
+        try pair.sync(1)
+        #expect(pair.files[1].state.cursor.number == 3)
+    }
+
+    /// Rule 12.
+    @Test func operationsThatWaitAreBounded() throws {
+        var pair = Pair()
+        let large = SyncValue.text(String(repeating: "x", count: 3 << 20))
+        let response = try push(
+            .update(key(1), life: 1, ["a": large]), .update(key(1), life: 1, ["b": large]), acknowledged: true,
+            to: &pair)
+        #expect(verdicts(response) == [.applied(1), .refused(.tooLarge, head: 1)])
+        // What waits can't prevent that the row comes back.
+        let insert = Operation.Action.insert(key(1), life: 1, ["c": large])
+        #expect(verdicts(try push(insert, from: 1, to: &pair)) == [.applied(2)])
+        #expect(pair.space.row(key(1)).values == ["c": large])
+        #expect(pair.space.waiting(beside: key(1)).isEmpty)
+    }
 }
