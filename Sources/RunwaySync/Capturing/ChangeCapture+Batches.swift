@@ -44,6 +44,9 @@ extension ChangeCapture {
         if count > BatchUpdate.maximumRows {
             throw TableError(.rejected, "An update of all rows that match changes more than 10,000 of them.")
         }
+        if batch.byteCount > Transaction.maximumBytes || batch.byteCount * max(count, 1) > WireBounds.bodyBytes {
+            throw TableError(.rejected, "An update of all rows that match has more than 32 MiB of values.")
+        }
         var random = SystemRandomNumberGenerator()
         try applying(in: database) {
             try device(of: store).updateAll(batch, at: now, in: &store, using: &random)

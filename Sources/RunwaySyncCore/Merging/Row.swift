@@ -73,7 +73,9 @@ package struct RowChange: Hashable, Sendable {
     package let movedTo: Identifier?
 
     /// An estimate of the space that the change takes, in bytes.
-    package var byteCount: Int { losers.reduce(columns.byteCount) { $0 + $1.value.byteCount } }
+    package var byteCount: Int {
+        losers.reduce(columns.byteCount) { $0 + $1.name.utf8.count + $1.value.byteCount + 48 }
+    }
 
     package init(
         key: RowKey, life: Int64, columns: Columns<Cell>, losers: Columns<SyncValue> = [:], movedTo: Identifier? = nil

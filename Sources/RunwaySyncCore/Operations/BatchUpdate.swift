@@ -9,6 +9,12 @@ package struct BatchUpdate: Hashable, Sendable {
         (self.table, self.conditions, self.values) = (table, conditions, values)
     }
 
+    /// An estimate of the space that the batch takes, in bytes. Its changes take as many for each row.
+    package var byteCount: Int {
+        let constants = conditions.reduce(64) { $0 + $1.column.utf8.count + $1.constant.byteCount + 4 }
+        return values.reduce(constants) { $0 + $1.name.utf8.count + $1.value.byteCount + 4 }
+    }
+
     /// The largest number of rows that a batch may match.
     package static let maximumRows = 10_000
 

@@ -104,7 +104,8 @@ extension Operation {
         switch action {
         case .insert(let key, _, let values), .update(let key, _, let values):
             values.reduce(48 + key.table.utf8.count) { $0 + $1.name.utf8.count + $1.value.byteCount + 4 }
-        case .delete, .batch, .void: 64
+        case .batch(let batch): batch.byteCount
+        case .delete, .void: 64
         }
     }
 }

@@ -88,4 +88,11 @@ extension Sequence<KeyedRow> {
 extension LogEntry {
     /// An estimate of the space that the entry takes, in bytes.
     package var byteCount: Int { changes.reduce(64) { $0 + $1.byteCount } }
+
+    /// Whether the entry could not be read from the log. In JSON a byte can take six bytes, so that a small estimate
+    /// suffices, and the form of others is measured.
+    var isTooLarge: Bool {
+        let estimate = byteCount
+        return estimate > WireBounds.bodyBytes || estimate > 2 << 20 && encoded().count > WireBounds.bodyBytes
+    }
 }

@@ -57,6 +57,7 @@ extension SpaceServer {
         }
         let decisions = try decide(
             [transaction], from: device, in: &record, at: milliseconds, in: &store, isOwn: true)
+        if decisions[0].verdict.refusal == .tooLarge { throw TransactionTooLarge() }
         try store.setDevice(device, record)
         return (transaction, decisions[0].verdict)
     }

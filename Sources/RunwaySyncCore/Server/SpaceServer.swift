@@ -98,16 +98,17 @@ package struct SpaceServer: Sendable {
         if isSuperseded { return .superseded(head: head) }
         try mergeWaiting(&merger, &waits, at: number, history, over: store)
         if merger.hasTooLargeRow || waits.values.contains(where: \.isTooLong) { return .refused(.tooLarge, head: head) }
+        history.head = history.head.next(transaction.id, from: device, at: time)
+        let entry = LogEntry(
+            number: number, tag: history.head.tag, device: device, transaction: transaction.id,
+            end: transaction.end, changes: merger.changes(at: number))
+        if entry.isTooLarge { return .refused(.tooLarge, head: head) }
         for (key, operations) in waits { try store.setWaiting(beside: key, operations) }
         for (key, row) in merger.rows {
             history.digest.replace(key, try store.row(key), by: row)
             try store.setRow(key, row)
         }
-        history.head = history.head.next(transaction.id, from: device, at: time)
-        try store.append(
-            LogEntry(
-                number: number, tag: history.head.tag, device: device, transaction: transaction.id,
-                end: transaction.end, changes: merger.changes(at: number)))
+        try store.append(entry)
         try store.setHistory(history)
         return isConflict ? .conflict(number) : .applied(number)
     }

@@ -86,4 +86,20 @@ struct ServerBoundsTests {
         #expect(pair.space.row(key(1)).values == ["c": large])
         #expect(pair.space.waiting(beside: key(1)).isEmpty)
     }
+
+    /// Rule 14.
+    @Test func batchesThatNobodyCouldReadAreRefused() throws {
+        var pair = Pair()
+        let stamp = Stamp(number: 0, time: .zero, operation: device, device: device)
+        for number in UInt64(1)...10_000 {
+            pair.space.setRow(key(number), Row(life: 1, number: 0, columns: ["a": Cell(.null, stamp)]))
+        }
+        func batch(_ count: Int) -> Operation.Action {
+            .batch(BatchUpdate(table: "note", where: [], set: ["a": .text(String(repeating: "\u{1}", count: count))]))
+        }
+        // The entry has 32 MiB, 36 MiB in JSON, and less.
+        let response = try push(batch(3_500), batch(600), batch(100), to: &pair)
+        #expect(verdicts(response) == [.refused(.tooLarge, head: 0), .refused(.tooLarge, head: 0), .applied(1)])
+        #expect(try push(batch(5 << 20), from: 1, to: &pair) == .invalid)
+    }
 }
