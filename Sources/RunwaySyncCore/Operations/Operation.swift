@@ -89,6 +89,9 @@ package struct Transaction: Hashable, Sendable {
     package static let maximumOperations = 5_000
     /// The number that all numbers in a chain are below.
     private static let maximumNumber: Int64 = 1 << 53
+    /// The largest life that an operation makes, so far below the largest number of the coding that no following
+    /// insert or delete passes that.
+    private static let maximumLife: Int64 = 1 << 40
     /// The largest size of a transaction in bytes (rule 1).
     package static let maximumBytes = 4 << 20
 
@@ -151,13 +154,14 @@ package struct Packet: Hashable, Sendable {
 extension Transaction {
     fileprivate var isValid: Bool {
         var keys: Set<RowKey> = []
+        let lives = 1...Self.maximumLife
         return number > 0 && number < Self.maximumNumber && operations.count <= Self.maximumOperations
             && byteCount <= Self.maximumBytes
             && operations.allSatisfy { operation in
                 switch operation.action {
                 case .insert(let key, let life, let values), .update(let key, let life, let values):
-                    life > 0 && life % 2 == 1 && keys.insert(key).inserted && values.allSatisfy(\.value.isValid)
-                case .delete(let key, let life, _): life > 0 && life % 2 == 0 && keys.insert(key).inserted
+                    lives ~= life && life % 2 == 1 && keys.insert(key).inserted && values.allSatisfy(\.value.isValid)
+                case .delete(let key, let life, _): lives ~= life && life % 2 == 0 && keys.insert(key).inserted
                 case .batch(let batch): operations.count == 1 && batch.values.allSatisfy(\.value.isValid)
                 case .void: true
                 }

@@ -102,4 +102,12 @@ struct ServerBoundsTests {
         #expect(verdicts(response) == [.refused(.tooLarge, head: 0), .refused(.tooLarge, head: 0), .applied(1)])
         #expect(try push(batch(5 << 20), from: 1, to: &pair) == .invalid)
     }
+
+    /// Rule 6.
+    @Test func livesStayFarBelowTheLargestNumber() throws {
+        var pair = Pair()
+        #expect(try push(.delete(key(1), life: 1 << 53), to: &pair) == .invalid)
+        #expect(try push(.insert(key(1), life: 1 << 40 + 1, [:]), to: &pair) == .invalid)
+        #expect(verdicts(try push(.delete(key(1), life: 1 << 40), to: &pair)) == [.applied(1)])
+    }
 }
