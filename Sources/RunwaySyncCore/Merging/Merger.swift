@@ -133,13 +133,14 @@ package struct Merger: Sendable {
     ) throws {
         let copy = author.copy(of: key, against: rival)
         let former = try self.row(copy, over: source)
-        var action = Operation.Action.update(copy, life: 1, values)
         if former.life == 0 {
             var all = row.columns.mapValues(\.value)
             all.merge(values)
-            action = .insert(copy, life: 1, all)
+            _ = try merge(Operation(id: operation, action: .insert(copy, life: 1, all)), by: author, over: source)
+        } else if former.life == 1 {
+            // The ids of copies are no secret, so that a copy of a copy could have thousands of copies.
+            _ = try merge(values, of: operation, into: copy, by: author, makesCopies: false, over: source)
         }
-        _ = try merge(Operation(id: operation, action: action), by: author, over: source)
     }
 
     /// Returns the key of the copy that a change of a row makes (rule 7); `nil` if it makes none.

@@ -7,6 +7,9 @@ struct ServerBoundsTests {
     private let device = Identifier(high: 2, low: 0)
     private let epoch = Identifier(high: 1, low: 1)
 
+    /// The device from which ``push(_:from:basis:acknowledged:to:)`` pushes if no other one is named.
+    private let author = Identifier(high: 3, low: 0)
+
     private func id(_ number: UInt64) -> Identifier { Identifier(high: 9, low: number) }
 
     private func key(_ number: UInt64, table: String = "note") -> RowKey {
@@ -109,5 +112,20 @@ struct ServerBoundsTests {
         #expect(try push(.delete(key(1), life: 1 << 53), to: &pair) == .invalid)
         #expect(try push(.insert(key(1), life: 1 << 40 + 1, [:]), to: &pair) == .invalid)
         #expect(verdicts(try push(.delete(key(1), life: 1 << 40), to: &pair)) == [.applied(1)])
+    }
+
+    /// Rule 7.
+    @Test func aCopyHasNoCopy() throws {
+        var pair = Pair()
+        pair.server = SpaceServer(ConflictPolicies(["note": .keepBoth]))
+        // Another device inserts the row, and the rows that the copies of its row would have as their keys.
+        let copy = RowKey("note", .version5(of: Identifier(high: 101, low: 1).bytes + author.bytes, in: key(1).id))
+        let second = RowKey("note", .version5(of: Identifier(high: 101, low: 2).bytes + author.bytes, in: copy.id))
+        _ = try push(
+            .insert(key(1), life: 1, ["a": .null]), .insert(copy, life: 1, ["a": .null]), from: 1, to: &pair)
+        let update = Operation.Action.update(key(1), life: 1, ["a": .text("1"), "b": .text("1")])
+        #expect(verdicts(try push(update, to: &pair)) == [.conflict(3)])
+        #expect(pair.space.rows.keys.sorted() == [key(1), copy].sorted() && !pair.space.rows.keys.contains(second))
+        #expect(pair.space.row(copy).columns["b"]?.value == .text("1"))
     }
 }
