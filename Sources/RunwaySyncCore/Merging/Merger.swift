@@ -46,6 +46,15 @@ package struct Merger: Sendable {
         return try life > row(key, over: source).life
     }
 
+    /// Returns the action for which an insert stands that meets a live row: an update of the same life, and else a
+    /// delete; `nil` for other operations.
+    func replacement(by operation: Operation, over source: some RowSource) throws -> Operation.Action? {
+        guard case .insert(let key, let life, let values) = operation.action else { return nil }
+        let row = try row(key, over: source)
+        guard row.isLive, life >= row.life else { return nil }
+        return life == row.life ? .update(key, life: life, values) : .delete(key, life: row.lifeOfDelete)
+    }
+
     /// Merges one operation. An update of an absent life changes nothing.
     package mutating func merge(
         _ operation: Operation, by author: Author, over source: some RowSource

@@ -120,6 +120,9 @@ package struct SpaceServer: Sendable {
         if let refusal = refusals[transaction.id] { return refusal }
         for operation in transaction.operations {
             guard isOwn || mayWrite(device, operation.action) else { return .forbidden }
+            if !isOwn, let action = try merger.replacement(by: operation, over: store), !mayWrite(device, action) {
+                return .forbidden
+            }
             if !transaction.wasAcknowledged, try merger.isAbsent(operation, over: store) { return .absent }
             if case .batch(let batch) = operation.action {
                 let count = try merger.keys(matching: batch, over: store).count

@@ -128,4 +128,19 @@ struct ServerBoundsTests {
         #expect(pair.space.rows.keys.sorted() == [key(1), copy].sorted() && !pair.space.rows.keys.contains(second))
         #expect(pair.space.row(copy).columns["b"]?.value == .text("1"))
     }
+
+    /// Rule 13.
+    @Test func insertsOfLiveRowsNeedTheirRights() throws {
+        var pair = Pair()
+        pair.server = SpaceServer(ConflictPolicies()) { device, action in
+            if case .insert = action { true } else { device != Identifier(high: 3, low: 2) }
+        }
+        _ = try push(.insert(key(1), life: 1, ["a": .text("1")]), from: 1, to: &pair)
+        let response = try push(
+            .insert(key(1), life: 1, ["a": .text("2")]), .insert(key(1), life: 3, [:]),
+            .insert(key(2), life: 1, ["a": .text("2")]), from: 2, to: &pair)
+        #expect(
+            verdicts(response) == [.refused(.forbidden, head: 1), .refused(.forbidden, head: 1), .applied(2)])
+        #expect(pair.space.row(key(1)).values == ["a": .text("1")])
+    }
 }
