@@ -1,8 +1,8 @@
 extension SpaceServer {
     /// The largest number of rows that all batch updates of one packet may match together. A larger packet is divided.
     private static let maximumMatches = 100_000
-    /// The number of batch updates whose rows are loaded together.
-    private static let batchesPerLoad = 8
+    /// The largest number of batch updates in a packet, whose rows are loaded together. A larger packet is divided.
+    static let maximumBatches = 8
 
     /// Handles a request inside one transaction of a database.
     ///
@@ -15,7 +15,10 @@ extension SpaceServer {
     package func handle(
         _ request: SyncRequest, at milliseconds: Int64, over tables: inout some SpaceTables
     ) throws -> (response: SyncResponse, changes: SpaceContent) {
-        try exchange(over: &tables, needs: { needs(of: request, $0, also: $1) }) { work in
+        if request.schema >= minimumSchema, case .push(let packet) = request, let response = rejection(of: packet) {
+            return (response, SpaceContent())
+        }
+        return try exchange(over: &tables, needs: { needs(of: request, $0, also: $1) }) { work in
             if case .push(let packet) = request, packet.transactions.count > 1,
                 work.matchCount > Self.maximumMatches
             {
@@ -76,7 +79,7 @@ extension SpaceServer {
         var lastMiss: SpaceNeeds?
         while true {
             var needs = loaded.missing(needs(loaded, lastMiss))
-            needs.batches = Array(needs.batches.prefix(Self.batchesPerLoad))
+            needs.batches = Array(needs.batches.prefix(Self.maximumBatches))
             if needs != SpaceNeeds() { loaded.insert(try tables.content(for: needs), for: needs) }
             var work = loaded
             do {
@@ -96,8 +99,16 @@ extension SpaceServer {
         switch request {
         case .push(let packet):
             needs.devices.insert(packet.device)
+            // A packet that does not continue the chain costs nothing more.
+            if miss == nil, packet.isLarge { return needs }
             for transaction in packet.transactions {
                 needs.transactions.insert(transaction.id)
+                // A batch without the right is refused before its rows are read.
+                if case .batch = transaction.operations[0].action,
+                    !mayWrite(packet.device, transaction.operations[0].action)
+                {
+                    continue
+                }
                 needs.add(transaction, from: packet.device, Merger(policies), loaded)
             }
         case .pull(let request):
@@ -106,10 +117,18 @@ extension SpaceServer {
             if miss == nil { needs.entries = .init(first: first, limit: pageLimit + 1) }
         case .snapshot(let request):
             needs.devices.insert(request.device)
-            needs.transactions.formUnion(request.pending)
+            if request.start == nil { needs.transactions.formUnion(request.pending) }
             needs.page = .init(after: request.after, limit: pageLimit)
         }
         return needs
+    }
+}
+
+extension Packet {
+    /// Whether it costs more to load the rows of the packet than to load the record of its device before them.
+    fileprivate var isLarge: Bool {
+        transactions.reduce(0) { $0 + $1.operations.count } > 1_000
+            || transactions.contains { if case .batch = $0.operations[0].action { true } else { false } }
     }
 }
 

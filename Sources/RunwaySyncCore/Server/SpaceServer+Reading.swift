@@ -39,7 +39,7 @@ extension SpaceServer {
         let rows = read.prefix(limit: pageLimit, byteLimit: Self.pageBytes) { $0.row.byteCount }
         // A store loads no row after the one with which the size of a page is exceeded.
         let isEnd = read.count < pageLimit && read.reduce(0) { $0 + $1.row.byteCount } <= Self.pageBytes
-        let decided = try request.pending.filter { try store.verdict(on: $0) != nil }
+        let decided = try request.start != nil ? [] : request.pending.filter { try store.verdict(on: $0) != nil }
         return .snapshot(
             SnapshotPage(
                 start: request.start ?? history.head, rows: rows,

@@ -3,7 +3,7 @@ package struct SpaceServer: Sendable {
     let policies: ConflictPolicies
     /// Whether a device may make a change. Called for each operation, after the counter row of the space was locked
     /// (rule 13).
-    private let mayWrite: @Sendable (Identifier, Operation.Action) -> Bool
+    let mayWrite: @Sendable (Identifier, Operation.Action) -> Bool
     /// The transactions that are refused whatever they change, with the reasons.
     package var refusals: [Identifier: Refusal] = [:]
     /// The oldest version of the app's tables that may see the space. The default is 0 (rule 15).
@@ -35,9 +35,16 @@ package struct SpaceServer: Sendable {
         }
     }
 
+    /// Returns the response to a packet that can't be decided on, whatever the space contains.
+    func rejection(of packet: Packet) -> SyncResponse? {
+        if !packet.isValid { return .invalid }
+        let count = packet.transactions.count { if case .batch = $0.operations[0].action { true } else { false } }
+        return count > Self.maximumBatches && packet.transactions.count > 1 ? .tooLarge : nil
+    }
+
     /// Checks that a packet continues the chain of its device (rule 4), and decides on its transactions.
     private func push(_ packet: Packet, at now: Int64, in store: inout some SpaceStore) throws -> SyncResponse {
-        guard packet.isValid else { return .invalid }
+        if let response = rejection(of: packet) { return response }
         let first = packet.transactions[0]
         var record = try store.device(packet.device) ?? DeviceRecord()
         if record.isClosed { return .revoked(record.lastPacket) }

@@ -143,4 +143,48 @@ struct ServerBoundsTests {
             verdicts(response) == [.refused(.forbidden, head: 1), .refused(.forbidden, head: 1), .applied(2)])
         #expect(pair.space.row(key(1)).values == ["a": .text("1")])
     }
+
+    /// Rule 9.
+    @Test func rowsAreOnlyReadForChangesThatCount() throws {
+        var pair = Pair()
+        let batch = BatchUpdate(table: "note", where: [], set: ["a": .null])
+        func packet(_ count: Int64, number: Int64 = 1) -> SyncRequest {
+            let transactions = (number..<number + count).map { number in
+                Transaction(
+                    number: number, previous: number > 1 ? id(UInt64(number) - 1) : nil, time: .zero,
+                    basis: Basis(epoch: epoch, number: 0),
+                    operations: [Operation(id: id(UInt64(number)), action: .batch(batch))])
+            }
+            return .push(Packet(device: device, transactions: transactions))
+        }
+        #expect(try pair.respond(to: packet(9)) == .tooLarge)
+        var tables = CountingTables(pair.space)
+        #expect(try pair.server.handle(packet(9), at: 1, over: &tables).response == .tooLarge)
+        #expect(try pair.server.handle(packet(1, number: 2), at: 1, over: &tables).response == .gap(ChainEnd()))
+        let closed = SpaceServer(ConflictPolicies()) { _, _ in false }
+        let refused = SyncResponse.verdicts([.refused(.forbidden, head: 0)], head: 0)
+        #expect(try closed.handle(packet(1), at: 1, over: &tables).response == refused)
+        #expect(tables.batchCount == 0)
+        #expect(
+            try pair.server.handle(packet(8, number: 2), at: 1, over: &tables).response
+                == .verdicts((1...8).map { .applied($0) }, head: 8))
+    }
+}
+
+/// Notes whether the rows of batch updates are loaded.
+private struct CountingTables: SpaceTables {
+    private var store: MemorySpaceStore
+    private let counter = Counter()
+
+    private final class Counter { var batchCount = 0 }
+
+    init(_ store: MemorySpaceStore) { self.store = store }
+
+    var batchCount: Int { counter.batchCount }
+    var history: History { store.history }
+    func content(for needs: SpaceNeeds) throws -> SpaceContent {
+        counter.batchCount += needs.batches.count
+        return try store.content(for: needs)
+    }
+    mutating func save(_ changes: SpaceContent) { store.save(changes) }
 }
