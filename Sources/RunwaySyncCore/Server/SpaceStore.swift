@@ -55,7 +55,7 @@ package struct History: Hashable, Sendable {
 
     /// Returns the last log number of this history that a basis covers; 0 for a basis of an unknown epoch.
     func covered(by basis: Basis) -> Int64 {
-        if basis.epoch == epoch { return basis.number }
+        if basis.epoch == epoch { return min(basis.number, head.number) }
         guard let index = earlier.firstIndex(where: { $0.epoch == basis.epoch }) else { return 0 }
         return earlier[index...].reduce(basis.number) { min($0, $1.number) }
     }

@@ -169,6 +169,20 @@ struct ServerBoundsTests {
             try pair.server.handle(packet(8, number: 2), at: 1, over: &tables).response
                 == .verdicts((1...8).map { .applied($0) }, head: 8))
     }
+
+    /// Rule 12.
+    @Test func aBasisCoversOnlyTheLogThatExists() throws {
+        var pair = Pair()
+        let update = Operation.Action.update(key(1), life: 1, ["a": .text("planted")])
+        _ = try push(update, basis: 1 << 53, acknowledged: true, to: &pair)
+        pair.now += 1
+        let insert = Operation.Action.insert(key(1), life: 1, ["a": .text("own")])
+        let transaction = Transaction(
+            number: 1, previous: nil, time: HybridTime(milliseconds: pair.now),
+            basis: pair.space.history.head.basis, operations: [Operation(id: id(1), action: insert)])
+        _ = try pair.respond(to: .push(Packet(device: device, transactions: [transaction])))
+        #expect(pair.space.row(key(1)).values == ["a": .text("own")])
+    }
 }
 
 /// Notes whether the rows of batch updates are loaded.
