@@ -160,7 +160,8 @@ private struct SpacePusher {
                     action: .insert(key, life: 1, isShared ? values.filter { name, _ in name != "text" } : values))
             }
             let transaction = Transaction(
-                number: end.number + 1, previous: end.operation, time: HybridTime(milliseconds: Int64(1_790_000_000_000)),
+                number: end.number + 1, previous: end.operation,
+                time: HybridTime(milliseconds: Int64(1_790_000_000_000)),
                 basis: Basis(epoch: Identifier(high: 0, low: 0), number: 0), operations: operations)
             end = transaction.end
             return transaction
