@@ -55,7 +55,7 @@ struct StoreAgreementTests {
         }
     }
 
-    @Test func snapshotsOfAFileGoOnAfterLargeRows() throws {
+    @Test func snapshotsOfFilesGoOnAfterLargeRows() throws {
         let twin = try FileTwin(in: folder.url.appending(path: "large"))
         let keys = (1...4).map { RowKey("note", Identifier(high: 0, low: $0)) }
         let large = SyncValue.text(String(repeating: "x", count: 1_200_000))
