@@ -24,10 +24,10 @@ final class SpaceLoop: Sendable {
     /// The longest time between two cycles.
     private static let interval = Duration.seconds(4)
     /// The first and the longest deadline of a request: a slow network gets more time after each timeout. After a
-    /// timeout, a small request with a short deadline comes first, so that an exchange begins at most 10 s after the
+    /// timeout, a small request with a short deadline comes first, so that an exchange begins at most 7 s after the
     /// end of an outage.
     private static let deadlines = (
-        first: Duration.seconds(8), longest: Duration.seconds(60), probe: Duration.seconds(5)
+        first: Duration.seconds(6), longest: Duration.seconds(60), probe: Duration.seconds(3)
     )
     /// The shortest time between two readings of all rows because they differ from those of the server.
     private static let readingInterval = Duration.seconds(3_600)

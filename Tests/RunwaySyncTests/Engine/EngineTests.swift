@@ -93,22 +93,6 @@ struct EngineTests {
         }
     }
 
-    @Test func exchangeBeginsSoonAfterAnOutage() async throws {
-        try await SyncServer.run { server in
-            let (first, second) = (try await Device(server, joining: list), try await Device(server, joining: list))
-            for device in [first, second] { #expect(await device.engine.syncNow() == nil) }
-            server.faults.add(.isSilent, to: "", count: 1_000)
-            try await first.write(UUID(number: 2), in: list, "tea")
-            try await Task.sleep(for: .seconds(11))
-            server.faults.end()
-            let end = ContinuousClock.now
-            try await second.waitForTitles(["tea"])
-            #expect(ContinuousClock.now - end < .seconds(11))
-            try await first.close()
-            try await second.close()
-        }
-    }
-
     @Test func deviceThatDiffersReadsAllRowsAgain() async throws {
         try await SyncServer.run { server in
             let (first, second) = (try await Device(server, joining: list), try await Device(server, joining: list))

@@ -22,8 +22,6 @@ struct SyncServer: Sendable {
         case losesResponse
         /// The request is refused with this status.
         case refuses(Int)
-        /// The request arrives, and nothing is sent.
-        case isSilent
     }
 
     /// The failures of the next requests, in their order, and the requests that came.
@@ -64,9 +62,6 @@ struct SyncServer: Sendable {
             next: @concurrent (Hummingbird.Request, Context) async throws -> Hummingbird.Response
         ) async throws -> Hummingbird.Response {
             switch faults.take(request.uri.path) {
-            case .isSilent:
-                try await Task.sleep(for: .seconds(120))
-                return Hummingbird.Response(status: .badGateway)
             case .refuses(let status): return Hummingbird.Response(status: .init(code: status))
             case .losesResponse:
                 _ = try await next(request, context)
