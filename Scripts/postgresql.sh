@@ -155,7 +155,7 @@ for name in third fourth; do
     servers+=($!)
     for _ in $(seq 1200); do grep -q 'http:' "$work/$name" && break || sleep 0.1; done
     url=$(grep -m 1 -o 'http:[^ ]*/sync' "$work/$name") || { cat "$work/$name" >&2; exit 1; }
-    curl -s "$url/$space/pull?device=0199a000-0000-7000-8000-000000000001&epoch=00000000-0000-0000-0000-000000000000&number=0&tag=0000000000000000" \
+    curl -s "$url/$space/pull?device=0199a000-0000-7000-8000-000000000001&epoch=00000000-0000-0000-0000-000000000000&number=0&tag=0000000000000000&offset=0&schema=0" \
         >"$work/page.$name"
 done
 [ -s "$work/page.third" ] && cmp "$work/page.third" "$work/page.fourth" && "$work/runway" sync spaces "$place" | tee "$work/log" && grep -q "$space" "$work/log" ||

@@ -105,7 +105,7 @@ import Testing
         #expect(observed.error == nil && observed.value?.count == 1)
     }
 
-    @Test func otherConnectionsAreObservedWithoutPolling() async throws {
+    @Test func commitsOfOtherConnectionsAreObserved() async throws {
         let store = try await folder.open { $0.isShared = true }
         let lists = store.observe { try $0.fetch(Lists.self) }
         var iterator = lists.makeAsyncIterator()
