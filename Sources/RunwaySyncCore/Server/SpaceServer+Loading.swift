@@ -125,8 +125,8 @@ extension SpaceServer {
 }
 
 extension Packet {
-    /// Whether the packet has more than 1,000 operations or a batch update, whose rows cost more to load than the record
-    /// of its device.
+    /// Whether the packet has more than 1,000 operations or a batch update, whose rows cost more to load than the
+    /// record of its device.
     fileprivate var isLarge: Bool {
         transactions.reduce(0) { $0 + $1.operations.count } > 1_000
             || transactions.contains { if case .batch = $0.operations[0].action { true } else { false } }
