@@ -17,7 +17,7 @@ enum EmbeddedKeyExample {
         return try SigningKey(algorithm, text: unmasked(masked, by: mask))
     }
 
-    // Never inlined, so that the compiler does not combine the constants.
+    // The function is never inlined, so that the compiler does not combine the constants.
     @inline(never)
     private static func unmasked(_ bytes: [UInt8], by mask: [UInt8]) -> String {
         String(decoding: zip(bytes, mask).map { $0 ^ $1 }, as: UTF8.self)
