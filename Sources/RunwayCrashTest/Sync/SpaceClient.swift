@@ -32,10 +32,11 @@ struct SpaceClient: Sendable {
         var (entries, cursor) = ([LogEntry](), Cursor.none)
         while true {
             let response = await send(.pull(PullRequest(device: Self.reader, cursor: cursor, offset: 0)))
-            guard case .page(let page)? = response, page.parts.allSatisfy(\.isLast) else {
+            guard case .page(let page)? = response, page.parts.first?.isLast ?? true else {
                 throw CrashFailure("the log can't be read: \(String(describing: response))")
             }
-            entries += page.parts.map(\.entry)
+            // An entry that the end of a page divides is whole in the next page.
+            entries += page.parts.filter(\.isLast).map(\.entry)
             guard let last = entries.last, last.number < page.head else { return entries }
             cursor = Cursor(epoch: page.epoch, number: last.number, tag: last.tag)
         }
