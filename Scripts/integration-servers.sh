@@ -92,14 +92,15 @@ http {
     types { application/json json; }
     gzip on;
     gzip_types application/json;
+    map \$http_range \$own_rate { "" 4k; default 0; }
     ssl_certificate $dir/server.pem;
     ssl_certificate_key $dir/server.key;
     server {
         listen 127.0.0.1:$1 ssl http2;
         listen 127.0.0.1:$2;
         root $iso_codes;
-        # For files that the tests make, sent slowly enough to be changed while they are sent.
-        location /own/ { alias $dir/own/; limit_rate 32k; limit_rate_after 64k; }
+        # For files that the tests make. A whole file is sent slowly enough to be changed or given up while it is sent.
+        location /own/ { alias $dir/own/; limit_rate \$own_rate; limit_rate_after 64k; }
         # For files that the tests of the proxy make: each request names the directives of its response, and is on the record.
         location /proxied/ {
             alias $dir/proxied/;
