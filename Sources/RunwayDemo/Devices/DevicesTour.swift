@@ -74,10 +74,6 @@
             } catch let error as ConditionTimedOut {
                 report.problems.append("Of the devices: \(error).")
             }
-            let losers = try await store.losers(in: NoteDevice.list)
-            if losers != [titles.train] {
-                report.problems.append("The server's log has these values that lost: \(losers).")
-            }
             try await store.close()
             return report
         }
@@ -132,7 +128,8 @@
             let isWanted =
                 home.lines == notes.map { "· \($0.title)" } && tunnel.lines.first == wanted[0] && !tunnel.isExchanged
                 && tunnel.lines != before && report.offline > 0 && work.isExchanged && lines == wanted
-                && report.conflictsAsked == 1 && report.waiting == 0 && status.refusedChanges.isEmpty
+                && report.questions == ["\(titles.desk), or \(titles.train)?"]
+                && report.waiting == 0 && status.refusedChanges.isEmpty
             if !isWanted { report.problems.append("The devices showed \([home, tunnel, work]); \(report); \(lines).") }
             return report
         }
@@ -177,9 +174,7 @@
                 try await device.finishAll(before: october)
             case .atWork:
                 try await waitUntil("the sending of all changes") { try await device.exchange() }
-                shown.questions = try await device.resolveConflicts { _ in chosen }.map { conflict in
-                    "\(conflict.shown), or \(conflict.written)?"
-                }
+                shown.questions = try await device.resolveConflicts { _, _ in chosen }
                 try await waitUntil("the sending of the user's choice") { try await device.exchange() }
             }
             shown.isExchanged = try await device.exchange()

@@ -7,13 +7,6 @@
 
     /// One device of a user: a file of records, and an engine that synchronises it.
     struct NoteDevice: Sendable {
-        /// A title that this device wrote, and the newer one that another device wrote without having seen it.
-        struct Conflict: Sendable {
-            let note: UUID
-            let written: String
-            let shown: String
-        }
-
         static let user = "ada"
         /// The list of the user, which is the space of its notes.
         static let list = note(0)
@@ -39,7 +32,7 @@
             network.configure(NoteService.self) { $0.baseURLs = [.release: url] }
             try await network.signIn(AccessToken(Self.user, account: Self.user), to: NoteService.self)
             store = try await RecordStore.open(
-                at: folder.appending(path: "notes.sqlite"), tables: [NoteTable.self, WrittenTitleTable.self])
+                at: folder.appending(path: "notes.sqlite"), tables: [NoteTable.self])
             engine = try await SyncEngine(store, over: network, service: NoteService.self, eventsPath: "events")
             try await engine.join(Self.list)
         }
@@ -87,15 +80,11 @@
             }
         }
 
-        func rename(_ number: UInt8, _ title: String) async throws { try await rename(Self.note(number), title) }
-
-        private func rename(_ note: UUID, _ title: String) async throws {
+        func rename(_ number: UInt8, _ title: String) async throws {
             try await store.write { file in
-                var (values, written) = (Values<NoteTable>(), Values<WrittenTitleTable>())
-                (values[NoteTable.id], values[NoteTable.title]) = (note, title)
-                (written[WrittenTitleTable.note], written[WrittenTitleTable.title]) = (note, title)
+                var values = Values<NoteTable>()
+                (values[NoteTable.id], values[NoteTable.title]) = (Self.note(number), title)
                 try file.update(values)
-                try file.save(written)
             }
         }
 
@@ -133,28 +122,28 @@
             }
         }
 
-        /// Asks the user about each title that another device has replaced, and writes the title that the user chooses.
+        /// Asks the user about each title that was discarded, and writes the title that the user chooses.
         ///
         /// - Parameter choose: Returns the title that the note should have.
-        /// - Returns: The conflicts.
-        func resolveConflicts(_ choose: (Conflict) -> String) async throws -> [Conflict] {
-            let conflicts = try await store.write { file in
-                var conflicts: [Conflict] = []
-                for row in try file.fetch(WrittenTitleTable.self) {
-                    let id = try row.require(WrittenTitleTable.note)
-                    if try file.syncStatus(of: NoteTable.self, id) == .pending { continue }
-                    let written = try row.require(WrittenTitleTable.title)
-                    let shown = try file.fetchFirst(NoteTable.self, where: NoteTable.id == id)?[NoteTable.title]
-                    if let shown, shown != written {
-                        conflicts.append(Conflict(note: id, written: written, shown: shown))
-                    } else {
-                        try file.delete(WrittenTitleTable.self, where: WrittenTitleTable.note == id)
+        /// - Returns: The questions.
+        func resolveConflicts(
+            _ choose: @Sendable @escaping (_ shown: String, _ discarded: String) -> String
+        ) async throws -> [String] {
+            try await store.write { file in
+                var questions: [String] = []
+                for conflict in try file.syncConflicts(of: NoteTable.self) {
+                    let note = try file.fetchFirst(NoteTable.self, where: NoteTable.id == conflict.id)
+                    if let shown = note?[NoteTable.title], let discarded = conflict[NoteTable.title] {
+                        questions.append("\(shown), or \(discarded)?")
+                        var values = Values<NoteTable>()
+                        values[NoteTable.id] = conflict.id
+                        values[NoteTable.title] = choose(shown, discarded)
+                        try file.update(values)
                     }
+                    try file.resolveConflict(of: NoteTable.self, conflict.id)
                 }
-                return conflicts
+                return questions
             }
-            for conflict in conflicts { try await rename(conflict.note, choose(conflict)) }
-            return conflicts
         }
 
         private func notes() async throws -> [Values<NoteTable>] {

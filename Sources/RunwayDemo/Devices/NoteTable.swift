@@ -14,14 +14,6 @@
         static let sync = Synced(space: list, conflicts: .ask)
     }
 
-    /// The titles that the user has written on this device, until the server has decided on them. The table is only on
-    /// this device.
-    enum WrittenTitleTable: TableDefinition {
-        static let name = "writtenTitle"
-        static let note = Column<UUID>("note"), title = Column<String>("title")
-        static let columns = TableColumns<Self>(note, title)
-    }
-
     /// The service of a ``DevicesTour``. The signed-in account is the user.
     enum NoteService: APIService {
         static let name = "notes"
