@@ -4,6 +4,7 @@
 
 TOOL is `runway`. Its servers (`runway serve --sync PLACE`; a SQLite file of this script's without PLACE) are reached through a proxy of this
 script's, that cuts one direction, delays, and resets or forgets connections. Processes are killed and stopped, and clocks are a day ahead or behind.
+The last device has two processes on its file, if there are more than two devices.
 Then the faults end, and nothing is written any more. Within 11 s
 
 - every device has the same rows, and nothing waits or is refused;
@@ -51,6 +52,10 @@ class Run:
         self.space = str(uuid.UUID(int=self.rng.getrandbits(128), version=4))
         self.servers = [Server(self, number) for number in range(options.servers)]
         self.probes = [Probe(self, number) for number in range(options.probes)]
+        self.stoppable = self.probes[:]
+        if options.probes > 2:
+            # Two processes with an engine on one file. One that is stopped in a transaction would make the other one wait.
+            self.probes.append(Probe(self, options.probes, self.stoppable.pop()))
         self.shared_texts, self.findings, self.faults = set(), [], collections.Counter()
         self.begin = time.monotonic()
         # Long runs also have outages in which the deadlines of requests grow, and whose connections are lost.
@@ -127,7 +132,7 @@ class Run:
         child.is_down, child.is_fresh = False, True
 
     async def stop_probe(self, seconds):
-        await self.stop(self.rng.choice(self.probes), seconds)
+        await self.stop(self.rng.choice(self.stoppable), seconds)
 
     async def stop_server(self, seconds):
         await self.stop(self.rng.choice(self.servers), seconds)

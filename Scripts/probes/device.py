@@ -18,15 +18,18 @@ def row_id(name):
 
 
 class Probe(Child):
-    """A device, and what it must have: for each pair of rows that only it writes, the contents that are possible."""
+    """A device, and what it must have: for each pair of rows that only it writes, the contents that are possible.
 
-    def __init__(self, run, number):
+    It may be a second process on the file of another device."""
+
+    def __init__(self, run, number, other=None):
         super().__init__(run.folder / f"probe-{number}.log")
         self.run, self.number = run, number
         self.rng = random.Random(run.seed * 1000 + number)
         self.link = Link(run, random.Random(run.seed * 1000 + number + 500))
-        self.file = run.folder / f"probe-{number}.sqlite"
-        self.offset = [0, DAY, -DAY][number % 3]
+        self.file = other.file if other else run.folder / f"probe-{number}.sqlite"
+        # The processes of a device begin with one clock.
+        self.offset = other.offset if other else [0, DAY, -DAY][number % 3]
         self.lock, self.count, self.acknowledged = asyncio.Lock(), 0, 0
         # The contents (text, rank) of a pair; None is a deleted one. Two are possible after a kill.
         self.possible = [{None} for _ in range(PAIRS)]
