@@ -11,10 +11,12 @@ struct DataCenterTests {
         return text.matches(of: /[A-Za-z_]\w*/).map { String($0.output) }.filter(forbidden.contains)
     }
 
-    /// Returns the functions that pass on rows.
-    private static func functionsReturningRows(in text: String) -> [String] {
-        text.matches(of: /func (\w+)[^{]*\) (?:async )?(?:throws )?->[^{]*\b(?:Values|Draft)\b[^{]*\{/)
-            .map { String($0.output.1) }
+    /// Returns the functions, properties and subscripts that pass on rows.
+    private static func membersReturningRows(in text: String) -> [String] {
+        let functions = text.matches(of: /func (\w+)[^{]*\) (?:async )?(?:throws )?->[^{]*\b(?:Values|Draft)\b[^{]*\{/)
+        let properties = text.matches(of: /(?:var|let) (\w+): [^{=\n]*\b(?:Values|Draft)\b[^{=\n]*[{=\n]/)
+        let subscripts = text.matches(of: /(subscript)[^{]*->[^{]*\b(?:Values|Draft)\b[^{]*\{/)
+        return (functions + properties + subscripts).map { String($0.output.1) }
     }
 
     @Test(arguments: ["Samples", "Sources/RunwayDemo"]) func businessCodeNamesNoTable(folder: String) throws {
@@ -33,7 +35,7 @@ struct DataCenterTests {
     @Test(arguments: ["Samples", "Sources/RunwayDemo"]) func dataCentersReturnNoRows(folder: String) throws {
         let centers = try Project.files(in: folder, endingIn: [".swift"]).filter { $0.text.contains(": DataCenter") }
         #expect(centers.flatMap { $0.text.matches(of: /class \w+: DataCenter/) }.count >= 2)
-        for file in centers { #expect(Self.functionsReturningRows(in: file.text).isEmpty, "\(file.path)") }
+        for file in centers { #expect(Self.membersReturningRows(in: file.text).isEmpty, "\(file.path)") }
     }
 
     @Test func tablesAndRowsAreFound() {
@@ -41,6 +43,9 @@ struct DataCenterTests {
         #expect(Self.tablesNamed(in: view, of: ["FavouriteTable"]) == ["RunwayTables", "FavouriteTable"])
         #expect(Self.tablesNamed(in: "struct MessageDraft { var values: [Int] }", of: ["FavouriteTable"]).isEmpty)
         let center = "func rows(of id: Int) async throws -> [Values<FavouriteTable>] {\nfunc draft() -> MessageDraft {"
-        #expect(Self.functionsReturningRows(in: center) == ["rows"])
+        #expect(Self.membersReturningRows(in: center) == ["rows"])
+        let members =
+            "var all: [Values<FavouriteTable>] { get async }\nsubscript(id: Int) -> Draft? { nil }\nlet count: Int"
+        #expect(Self.membersReturningRows(in: members) == ["all", "subscript"])
     }
 }

@@ -61,7 +61,8 @@ struct HostileValueTests {
     private let folder = ScratchFolder()
     private static let groupSize = 1000
 
-    /// 100,000 values, five in a row, each through insert, condition, update, save, order, `isAny` and delete.
+    /// 100,000 values, five in a row, each through insert, condition, update, save, order, `isAny` and delete, and one in fifty
+    /// through the conditions that scan the table.
     @Test func hostileValuesAreEqualOrRefused() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
@@ -85,6 +86,51 @@ struct HostileValueTests {
         #expect(storableCount > 10_000)
         #expect(try await Self.schema(of: store) == schema)
         #expect(try await store.read { try $0.count(Hostiles.self) } == 0)
+    }
+
+    @Test func hostileRowsAreStagedOrRefused() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let hostiles = (0..<3000).map { _ in Hostile(using: &generator) }
+        let store = try await folder.open([Hostiles.self])
+        let schema = try await Self.schema(of: store)
+        let (storable, refused) = (hostiles.filter(\.isStorable), hostiles.filter { !$0.isStorable })
+        for hostile in refused.prefix(20) {
+            #expect(await kind { try await store.stage([hostile.values(0)]) } == .rejected, "seed \(seed): \(hostile)")
+            #expect(!store.hasStagedRows)
+        }
+        try await store.stage(storable.enumerated().map { $1.values($0) })
+        let found = try await store.read { try $0.fetch(Hostiles.self, orderedBy: [.ascending(Hostiles.id)]) }
+        #expect(found.count == storable.count && storable.count > 1000 && refused.count > 20, "seed \(seed)")
+        #expect(zip(storable, found).allSatisfy { $0.isEqual(to: $1) }, "seed \(seed)")
+        #expect(try await Self.schema(of: store) == schema)
+    }
+
+    @Test func hostileRowsLandOrAreRefused() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let hostiles = (0..<1000).map { _ in Hostile(using: &generator) }
+        let (store, order) = (try await folder.open([Hostiles.self]), LandingOrder())
+        let url = store.url
+        func land(_ hostile: Hostile, _ id: Int, as flight: UInt64) async throws {
+            // The list of each response is all rows with its text, which is its one row.
+            let condition = Hostiles.text == hostile.text
+            let list = LandedList(
+                layout: Hostiles.columns.layout, condition: condition.sql, arguments: condition.arguments)
+            let rows = LandedRows(
+                flight: flight, rows: Draft(hostile.values(id)).rows, list: list, addsOnly: false, isWholeList: true)
+            try await store.write { try $0.land(rows, in: url, order) }
+        }
+        for (id, hostile) in hostiles.enumerated() {
+            let problem = await kind { try await land(hostile, id, as: UInt64(id + 1)) }
+            #expect(problem == (hostile.isStorable ? nil : .rejected), "seed \(seed): \(hostile)")
+        }
+        // Of rows with the same text only the last is left.
+        var last: [[UInt8]: Int] = [:]
+        for (id, hostile) in hostiles.enumerated() where hostile.isStorable { last[Array(hostile.text.utf8)] = id }
+        let found = try await store.read { try $0.fetch(Hostiles.self, orderedBy: [.ascending(Hostiles.id)]) }
+        #expect(found.compactMap { $0[Hostiles.id] } == last.values.sorted(), "seed \(seed)")
+        #expect(found.allSatisfy { row in row[Hostiles.id].map { hostiles[$0].isEqual(to: row) } == true })
     }
 
     @Test func textKeysDifferByTheirBytes() async throws {
@@ -131,6 +177,22 @@ struct HostileValueTests {
             guard found.count == 1 else { return "where: \(value)" }
         }
         if let value = try differing(from: values) { return "insert: \(value)" }
+        for (id, value) in rows.prefix(20) {
+            let text = Array(value.text.utf8)
+            let smaller = values.count { Array($0.text.utf8).lexicographicallyPrecedes(text) }
+            let equal = values.count { $0.text.utf8.elementsEqual(text) }
+            let counts = try [
+                Hostiles.text < value.text, Hostiles.text <= value.text, Hostiles.text > value.text,
+                Hostiles.text >= value.text, Hostiles.text != value.text, !(Hostiles.text == value.text),
+                Hostiles.text < value.text || Hostiles.text == value.text || Hostiles.id == id,
+            ].map { try file.count(Hostiles.self, where: $0) }
+            let larger = rows.count - smaller - equal
+            let expected = [
+                smaller, smaller + equal, larger, larger + equal, rows.count - equal, rows.count - equal,
+                smaller + equal,
+            ]
+            guard counts == expected else { return "comparison: \(value)" }
+        }
         for (index, (var row, (id, value))) in zip(all.reversed(), rows).enumerated() {
             let key = Hostiles.id == id && Hostiles.key == value.text
             if index % 2 == 0 {

@@ -122,6 +122,22 @@ struct SchemaTests {
         #expect(legacy == "x" && version == 3)
     }
 
+    @Test func anAdoptedFileNeedsEachDeclaredColumn() async throws {
+        try folder.sql("CREATE TABLE list (id INTEGER PRIMARY KEY); INSERT INTO list VALUES (1)")
+        let bytes = try Data(contentsOf: folder.file)
+        do {
+            _ = try await folder.open([Lists.self]) { $0.adopting = .init() }
+            Issue.record("a table without a declared column is adopted")
+        } catch let error as TableError {
+            #expect(error.kind == .differentSchema && error.description.contains("name"))
+        }
+        #expect(try Data(contentsOf: folder.file) == bytes)
+        let store = try await folder.open([Lists.self]) {
+            $0.adopting = .init(preparing: "ALTER TABLE list ADD COLUMN name TEXT DEFAULT 'added'")
+        }
+        #expect(try await store.read { try $0.fetchFirst(Lists.self) }?[Lists.name_] == "added")
+    }
+
     @Test func aFileOfGRDBIsAdopted() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         var migrator = DatabaseMigrator()

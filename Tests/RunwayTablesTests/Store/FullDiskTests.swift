@@ -52,6 +52,15 @@ struct TablesFullDiskTests {
         #expect(try await new.read { try $0.count(Lists.self, where: Lists.name_ == "it's new") } == 0)
         // A side file that does not fit leaves nothing.
         try fill(leaving: 1 << 20)
+        // A transaction that does not fit leaves nothing, whether the rows come from the tables or from SQL of the app.
+        let text = String(repeating: "z", count: 4 << 20)
+        #expect(
+            await kind { try await new.write { for id in 4001...4003 { _ = try $0.save(list(id, text)) } } } == .full)
+        let sql = await kind {
+            try await new.write { try $0.connection.execute(sql: "UPDATE list SET name = ?", arguments: [text]) }
+        }
+        #expect(sql == .full)
+        #expect(try await new.read { try $0.count(Lists.self, where: Lists.id > 4000 || Lists.name_ == text) } == 0)
         let large = (2001...3000).map { list($0, String(repeating: "y", count: 2000)) }
         #expect(await kind { _ = try await new.stage(large) } == .full)
         #expect(StoreFiles.stagings(of: file).isEmpty)

@@ -95,9 +95,18 @@ struct RecordStoreTests {
         try bytes.write(to: folder.file)
         #expect(await kind { _ = try await folder.open() } == .corrupted)
         #expect(try Data(contentsOf: folder.file) == bytes)
-        let store = try await folder.open { $0.recover = { _ in .setAside } }
+        let kinds = Mutex<[TableError.Kind]>([])
+        let recover: @Sendable (TableError) async -> RecordStore.Recovery = { error in
+            kinds.withLock { $0.append(error.kind) }
+            return .setAside
+        }
+        let store = try await folder.open { $0.recover = recover }
         #expect(try Data(contentsOf: #require(store.setAside)) == bytes)
         try await store.write { try $0.insert(task("anew")) }
+        try await store.close()
+        // The app decides once about each problem, and about none where there is none.
+        try await folder.open { $0.recover = recover }.close()
+        #expect(kinds.withLock { $0 } == [.corrupted])
     }
 
     @Test func damageAtEveryPageIsReported() async throws {
