@@ -37,8 +37,12 @@
         }
     }
 
-    /// Shows screens. While it is `nil`, pages are refused (``MediatorError/Kind/noShell``). It is held weakly.
-    public weak var shell: (any Shell)?
+    /// Shows screens in the window where the user works. It is held weakly.
+    ///
+    /// An app with several windows has a shell for each, and sets this property when a window becomes active. While it
+    /// is `nil`, pages are refused (``MediatorError/Kind/noShell``), except links: the last one is stored, and the next
+    /// shell shows it. So an app that a link has started opens the link when its window exists.
+    public weak var shell: (any Shell)? { didSet { openStoredLink() } }
 
     let modules: [any Module]
     private let modulesByPages: [ObjectIdentifier: any Module]
@@ -47,6 +51,8 @@
 
     /// The screens for whose results somebody waits.
     var openings: [ScreenID: Opening] = [:]
+    /// The last link that was opened without a shell.
+    var storedLink: (address: String, caller: Reach)?
     /// The page that waits at each guard, by the name of the guard.
     var waiting: [String: WaitingPage] = [:]
     private var screenCount = 0

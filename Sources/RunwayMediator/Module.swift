@@ -31,6 +31,20 @@
     /// Returns the conditions under which a page may be shown, which are checked in this order; by default none.
     func guards(for page: Pages) -> [Guard]
 
+    /// Starts the calls that a page will make, so that their responses are in the cache when it asks for them; by
+    /// default none.
+    ///
+    /// It is called when the page is about to be shown, also if the web site shows it instead. It must return at once:
+    ///
+    /// ```swift
+    /// func prefetch(for page: OrdersPage) {
+    ///     if case .order(let id, _) = page { Task { try? await network.call(OrderEndpoint(id: id)) } }
+    /// }
+    /// ```
+    ///
+    /// The endpoint needs a cache policy: the call of the page then joins the one in flight, or finds its response.
+    func prefetch(for page: Pages)
+
     /// The services that other modules may use; by default none.
     var services: [Service] { get }
 
@@ -54,6 +68,8 @@
 extension Module {
     /// No conditions.
     public func guards(for page: Pages) -> [Guard] { [] }
+    /// No calls.
+    public func prefetch(for page: Pages) {}
     /// No services.
     public var services: [Service] { [] }
     /// No paths but those of the names.

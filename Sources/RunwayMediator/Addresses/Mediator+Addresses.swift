@@ -1,5 +1,5 @@
 extension Mediator {
-    /// Returns the page at an address, without opening it. The rules are those of ``open(_:from:)``.
+    /// Returns the page at an address, without opening it. The rules are those of ``open(_:from:in:)``.
     ///
     /// - Throws: ``MediatorError``, if the address is that of no page that `caller` may open.
     public nonisolated func page(at address: String, from caller: Reach = .links) throws(MediatorError) -> any Page {

@@ -12,15 +12,16 @@ extension Mediator {
     /// - Parameters:
     ///   - page: A case with one parameter, a ``Reply``; or a closure that makes the page of its reply.
     ///   - presentation: The way to show it, by default that of its ``Screen``.
+    ///   - shell: The window to show it in, by default ``shell``.
     /// - Throws: ``MediatorError/Kind/closed`` if the page goes without a result, ``MediatorError/Kind/cancelled`` if
     ///   the task is cancelled, and the reasons for which a page does not open.
     public func result<P: Page, Value: Sendable>(
-        of page: (Reply<Value>) -> P, as presentation: Presentation? = nil
+        of page: (Reply<Value>) -> P, as presentation: Presentation? = nil, in shell: (any Shell)? = nil
     ) async throws(MediatorError) -> Value {
         guard !Task.isCancelled else { throw .cancelled }
         let waiter = Waiter<Value>()
         let opening = Opening { waiter.end(with: .failure($0)) }
-        ask(page, waiter, opening, presentation)
+        ask(page, waiter, opening, presentation, shell)
         let end = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 waiter.whenEnded { continuation.resume(returning: $0) }
@@ -34,10 +35,12 @@ extension Mediator {
 
     /// Opens the page in a function of its own, at whose return no copy of the reply is left but that of the screen.
     private func ask<P: Page, Value: Sendable>(
-        _ page: (Reply<Value>) -> P, _ waiter: Waiter<Value>, _ opening: Opening, _ presentation: Presentation?
+        _ page: (Reply<Value>) -> P, _ waiter: Waiter<Value>, _ opening: Opening, _ presentation: Presentation?,
+        _ shell: (any Shell)?
     ) {
         let page = page(Reply(to: waiter))
-        let request = PageRequest(page: page, presentation: presentation, opensSite: false, opening: opening)
+        let request = PageRequest(
+            page: page, presentation: presentation, shell: shell, opensSite: false, opening: opening)
         withExtendedLifetime(request) {
             if case .refused(let error) = begin(request) { opening.end(error) }
         }

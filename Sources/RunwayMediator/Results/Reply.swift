@@ -13,7 +13,7 @@
 /// notified that the page was closed: nothing waits for a screen that is gone.
 ///
 /// A reply is no part of an address. If a page was opened by an address, or with `Reply()`, nobody waits for its
-/// result. Two replies are equal if they belong to the same call of ``Mediator/result(of:as:)``, or to none.
+/// result. Two replies are equal if they belong to the same call of ``Mediator/result(of:as:in:)``, or to none.
 public struct Reply<Value: Sendable>: Codable, Hashable, Sendable {
     private let end: ReplyEnd<Value>?
 

@@ -5,8 +5,11 @@ extension Mediator {
     ///   - page: The page. If no module of this build has it, or a ``Guard`` has switched it off, the web site is shown
     ///     at the same path.
     ///   - presentation: The way to show it, by default that of its ``Screen``.
-    @discardableResult public func open<P: Page>(_ page: P, as presentation: Presentation? = nil) -> Outcome {
-        begin(PageRequest(page: page, presentation: presentation, opensSite: true))
+    ///   - shell: The window to show it in, by default ``shell``.
+    @discardableResult public func open<P: Page>(
+        _ page: P, as presentation: Presentation? = nil, in shell: (any Shell)? = nil
+    ) -> Outcome {
+        begin(PageRequest(page: page, presentation: presentation, shell: shell, opensSite: true))
     }
 
     /// Opens the page at an address.
@@ -21,14 +24,32 @@ extension Mediator {
     /// - Parameters:
     ///   - address: A URL of at most 4,096 bytes. It must be written as the app writes it: no unknown or repeated
     ///     parameters, no `07`, `+7` or `7.0` for 7. The order of the parameters does not matter.
-    ///   - caller: Who asks: ``Reach/links`` for links, notifications and messages, ``Reach/pages`` for a web view.
-    @discardableResult public func open(_ address: String, from caller: Reach = .links) -> Outcome {
+    ///   - caller: Who asks: ``Reach/links`` for links, notifications and messages, ``Reach/pages`` for a web view;
+    ///     see also ``navigate(to:in:)``.
+    ///   - shell: The window to show the page in, by default ``shell``.
+    @discardableResult public func open(
+        _ address: String, from caller: Reach = .links, in shell: (any Shell)? = nil
+    ) -> Outcome {
+        let outcome = openNow(address, from: caller, in: shell)
+        guard outcome == .refused(.noShell), caller != .pages else { return outcome }
+        storedLink = (address, caller)
+        return .waiting
+    }
+
+    private func openNow(_ address: String, from caller: Reach, in shell: (any Shell)?) -> Outcome {
         let opensSite = caller != .pages
         switch addresses.destination(of: address, for: caller) {
-        case .page(let page): return begin(PageRequest(page: page, presentation: nil, opensSite: opensSite))
-        case .site(let address, let error): return opensSite ? showWeb(address) : .refused(error)
+        case .page(let page):
+            return begin(PageRequest(page: page, presentation: nil, shell: shell, opensSite: opensSite))
+        case .site(let address, let error): return opensSite ? showWeb(address, in: shell) : .refused(error)
         case .nothing(let error): return .refused(error)
         }
+    }
+
+    func openStoredLink() {
+        guard shell != nil, let link = storedLink else { return }
+        storedLink = nil
+        open(link.address, from: link.caller)
     }
 
     /// Makes the screen of a page, to embed it in another screen. Nothing is shown.
@@ -56,17 +77,19 @@ extension Mediator {
 
     private func begin<M: Module>(_ request: PageRequest, in module: M) -> Outcome {
         guard let page = request.page as? M.Pages else { preconditionFailure("a module is listed by its pages") }
-        guard let shell else { return .refused(.noShell) }
+        guard let shell = request.shell ?? shell else { return .refused(.noShell) }
         for condition in module.guards(for: page) where !condition.isOpen() {
             let error = MediatorError(.shut, "the guard \(condition.name) is shut")
             guard let redirection = condition.redirection else { return showSite(request, after: error) }
             guard !request.redirections.contains(condition.name) else { return .refused(error) }
             return wait(request, at: condition.name, redirection)
         }
+        module.prefetch(for: page)
         let screen = module.screen(for: page, in: self)
         let id = makeScreenID()
         if let opening = request.opening {
             opening.screen = id
+            opening.shell = shell
             openings[id] = opening
         }
         shell.show(screen, id: id, of: page, as: request.presentation ?? screen.presentation)
@@ -89,7 +112,7 @@ extension Mediator {
         }
         let outcome = begin(
             PageRequest(
-                page: redirection(Reply(to: waiter)), presentation: nil, opensSite: false,
+                page: redirection(Reply(to: waiter)), presentation: nil, shell: request.shell, opensSite: false,
                 redirections: request.redirections, opening: opening))
         guard case .refused = outcome else { return .waiting }
         waiting[name] = nil
@@ -102,7 +125,9 @@ extension Mediator {
         close(opening)
         guard let page = waiting[name], page.redirection === redirection else { return }
         waiting[name] = nil
-        let request = page.request
+        var request = page.request
+        // The window in which the guard's page was shown.
+        request.shell = opening.shell
         guard case .success = end, request.opening?.isEnded != true else { return }
         if case .refused(let error) = begin(request) { request.opening?.end(error) }
     }
@@ -110,18 +135,24 @@ extension Mediator {
     /// Closes the screen of an opening that has ended, unless it is closed already.
     func close(_ opening: Opening) {
         opening.isEnded = true
-        if let id = opening.screen, openings.removeValue(forKey: id) != nil { shell?.close(id) }
+        if let id = opening.screen, openings.removeValue(forKey: id) != nil { opening.shell?.close(id) }
     }
 
     private func showSite(_ request: PageRequest, after error: MediatorError) -> Outcome {
         guard request.opensSite, let address = try? addresses.siteAddress(of: request.page) else {
             return .refused(error)
         }
-        return showWeb(address)
+        let outcome = showWeb(address, in: request.shell)
+        if case .web = outcome, let module = module(of: request.page) { prefetch(request.page, of: module) }
+        return outcome
     }
 
-    private func showWeb(_ address: String) -> Outcome {
-        guard let shell else { return .refused(.noShell) }
+    func prefetch<M: Module>(_ page: any Page, of module: M) {
+        if let page = page as? M.Pages { module.prefetch(for: page) }
+    }
+
+    private func showWeb(_ address: String, in shell: (any Shell)?) -> Outcome {
+        guard let shell = shell ?? self.shell else { return .refused(.noShell) }
         shell.showWeb(address)
         return .web(address)
     }

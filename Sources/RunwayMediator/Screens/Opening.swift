@@ -2,6 +2,8 @@
 @MainActor final class Opening {
     /// The screen, once it is shown.
     var screen: ScreenID?
+    /// The shell that shows the screen.
+    weak var shell: (any Shell)?
     /// Whether nobody waits any more.
     var isEnded = false
     let end: @Sendable (MediatorError) -> Void
@@ -13,6 +15,8 @@
 struct PageRequest {
     let page: any Page
     let presentation: Presentation?
+    /// The shell of the window in which the page was asked for; `nil` for the mediator's shell.
+    weak var shell: (any Shell)?
     /// Whether the web site is shown if the page can't be.
     let opensSite: Bool
     /// The guards whose pages were opened for this request; none is opened twice.
@@ -30,7 +34,7 @@ struct WaitingPage {
 public enum Outcome: Hashable, Sendable {
     /// The page is shown.
     case shown
-    /// The page of a guard is shown first. The requested page opens when that one is done.
+    /// The page opens later: when the page of a guard is done, or when the mediator receives a shell.
     case waiting
     /// The web site shows this address instead.
     case web(String)

@@ -1,6 +1,6 @@
 /// A controller or view that a module made for a page, and how it is shown by default.
 @MainActor public struct Screen {
-    /// How the screen is shown, unless the caller of ``Mediator/open(_:as:)`` chooses another way.
+    /// How the screen is shown, unless the caller of ``Mediator/open(_:as:in:)`` chooses another way.
     public let presentation: Presentation
     private let content: Any
 

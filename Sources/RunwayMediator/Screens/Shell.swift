@@ -1,6 +1,6 @@
 /// Shows screens and web pages in a window of the app.
 ///
-/// A shell performs, and decides nothing. The ``Mediator`` holds it weakly.
+/// ``StackShell`` is the one for SwiftUI. A shell performs, and decides nothing. The ``Mediator`` holds it weakly.
 @MainActor public protocol Shell: AnyObject {
     /// Shows a screen, and stores `id` with it.
     ///
@@ -16,9 +16,8 @@
 
     /// Shows a web page of the app's site.
     ///
-    /// The web view of the shell passes each later navigation to ``Mediator/open(_:from:)`` with ``Reach/pages``,
-    /// cancels the navigation if the address was opened, and loads it otherwise. It does not ask about `address`
-    /// itself.
+    /// The web view of the shell asks ``Mediator/navigate(to:in:)`` about each later navigation of its main frame, and
+    /// does what that returns. It does not ask about `address` itself.
     func showWeb(_ address: String)
 
     /// Closes a screen, without a call of ``Mediator/didClose(_:)``. Does nothing if the screen is closed already.

@@ -84,20 +84,18 @@ import Testing
     }
 
     @Test func cancelledCallersDoNotContinue() async {
-        let (asked, reports) = AsyncStream.makeStream(of: Void.self)
-        shell.onShow = { _ in reports.yield() }
+        let (asked, shows) = AsyncStream.makeStream(of: Void.self)
+        let (closed, closes) = AsyncStream.makeStream(of: Void.self)
+        let watching = WatchingShell(whenShown: { shows.yield() }, whenClosed: { closes.yield() })
+        mediator.shell = watching
         let task = Task { try await mediator.result(of: GuardedPage.asking) }
         for await _ in asked { break }
         task.cancel()
         _ = await task.result
         session.isSignedIn = true
-        let closed = AsyncStream.makeStream(of: Void.self)
-        let watching = WatchingShell { closed.continuation.yield() }
-        let reply = signIn
-        mediator.shell = watching
-        reply?.finish()
-        for await _ in closed.stream { break }
-        #expect(watching.count == 0)
+        watching.screens.last?.content(as: SignIn.self)?.reply.finish()
+        for await _ in closed { break }
+        #expect(watching.screens.count == 1)
     }
 
     @Test func switchedOffPagesOpenOnTheSite() {
@@ -182,12 +180,19 @@ struct GuardedModule: Module {
     func guards(for page: GuardedPage) -> [Guard] { guards }
 }
 
-/// Counts what is shown, and reports what is closed.
+/// Stores what is shown, and reports it with what is closed.
 private final class WatchingShell: Shell {
-    private(set) var count = 0
+    private(set) var screens: [Screen] = []
+    private let whenShown: () -> Void
     private let whenClosed: () -> Void
-    init(whenClosed: @escaping () -> Void) { self.whenClosed = whenClosed }
-    func show(_ screen: Screen, id: ScreenID, of page: any Page, as presentation: Presentation) { count += 1 }
+    init(whenShown: @escaping () -> Void, whenClosed: @escaping () -> Void) {
+        self.whenShown = whenShown
+        self.whenClosed = whenClosed
+    }
+    func show(_ screen: Screen, id: ScreenID, of page: any Page, as presentation: Presentation) {
+        screens.append(screen)
+        whenShown()
+    }
     func showWeb(_ address: String) {}
     func close(_ id: ScreenID) { whenClosed() }
 }
