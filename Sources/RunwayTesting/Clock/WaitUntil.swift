@@ -5,7 +5,8 @@
 ///
 /// - Parameters:
 ///   - subject: The awaited state, as it follows "waited for" in the error's text. The default is "the condition".
-///   - limit: The maximum wait, in real time. The default is 60 s.
+///   - limit: The maximum wait, in real time. The default is 60 s. The time between two checks counts as a sixtieth of it
+///     at most: while the machine stands still, the condition can't become true.
 ///   - fileID: The file of the call, for the error's text.
 ///   - line: The line of the call, for the error's text.
 ///   - condition: Returns whether the wait is over. It is checked at least once.
@@ -16,10 +17,12 @@ package func waitUntil(
     _ subject: String = "the condition", within limit: Duration = .seconds(60), fileID: String = #fileID,
     line: Int = #line, _ condition: () async throws -> Bool, meanwhile step: () async throws -> Void = {}
 ) async throws {
-    let start = ContinuousClock.now
+    var (last, waited) = (ContinuousClock.now, Duration.zero)
     while try await !condition() {
         try Task.checkCancellation()
-        let waited = ContinuousClock.now - start
+        let now = ContinuousClock.now
+        waited += min(now - last, limit / 60)
+        last = now
         guard waited < limit else {
             throw ConditionTimedOut(subject: subject, limit: limit, place: "\(fileID):\(line)")
         }
