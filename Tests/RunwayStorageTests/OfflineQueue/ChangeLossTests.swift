@@ -10,7 +10,8 @@ import Testing
 struct ChangeLossTests {
     /// Sends what waits, past every backoff, until a condition holds.
     private func drain(_ fixture: QueueFixture, until condition: () async throws -> Bool) async throws {
-        try await waitUntil("the server to be done") {
+        // Hundreds of attempts, each of which writes to the file.
+        try await waitUntil("the server to be done", within: .seconds(500)) {
             await fixture.queue.flush()
             return try await condition()
         } meanwhile: {

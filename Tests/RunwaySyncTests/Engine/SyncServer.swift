@@ -24,7 +24,7 @@ struct SyncServer: Sendable {
         case refuses(Int)
     }
 
-    /// The failures of the next requests, in their order, and the requests that came.
+    /// The failures of the next requests, in their order, and the targets of the requests that came.
     final class Faults: Sendable {
         private struct State {
             var failures: [(path: String, failure: Failure)] = []
@@ -43,9 +43,9 @@ struct SyncServer: Sendable {
 
         var requests: [String] { state.withLock { $0.requests } }
 
-        fileprivate func take(_ path: String) -> Failure? {
+        fileprivate func take(_ path: String, target: String) -> Failure? {
             state.withLock { state in
-                state.requests.append(path)
+                state.requests.append(target)
                 return state.failures.firstIndex { path.hasSuffix($0.path) }.map {
                     state.failures.remove(at: $0).failure
                 }
@@ -61,7 +61,7 @@ struct SyncServer: Sendable {
             _ request: Hummingbird.Request, context: Context,
             next: @concurrent (Hummingbird.Request, Context) async throws -> Hummingbird.Response
         ) async throws -> Hummingbird.Response {
-            switch faults.take(request.uri.path) {
+            switch faults.take(request.uri.path, target: request.uri.string) {
             case .refuses(let status): return Hummingbird.Response(status: .init(code: status))
             case .losesResponse:
                 _ = try await next(request, context)
@@ -76,7 +76,8 @@ struct SyncServer: Sendable {
 
     /// A layer of a device of this server.
     func makeNetwork() throws -> NetworkLayer {
-        let network = NetworkLayer(transport: try NIOTransport())
+        let network = NetworkLayer(
+            transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))))
         network.configure(Backend.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
         return network
     }
