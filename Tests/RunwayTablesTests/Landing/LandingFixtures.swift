@@ -114,7 +114,7 @@ func homes(_ rows: [String], city: String = "a", total: Int? = nil) -> ScriptedR
     ) async throws {
         origin = try await ScriptedOrigin.start()
         store = try await folder.open(tables)
-        transport = try NIOTransport()
+        transport = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
         network = NetworkLayer(transport: transport, offlineQueue: offlineQueue, status: status)
         let url = origin.baseURL
         network.configure(Agency.self) { $0.baseURLs = [.release: url] }

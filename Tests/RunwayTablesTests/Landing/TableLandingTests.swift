@@ -24,7 +24,8 @@ import Testing
 
         // A launch later: another connection and another layer, and no server.
         let store = try await app.folder.open([Homes.self])
-        let network = NetworkLayer(transport: try NIOTransport())
+        let network = NetworkLayer(
+            transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))))
         let url = app.origin.baseURL
         network.configure(Agency.self) { $0.baseURLs = [.release: url] }
         let offline = APIManager<HomeList>(on: network)

@@ -127,7 +127,7 @@ struct MigrationTests {
         #expect(reports.withLock { $0.filter { $0.number == 2 }.map(\.remaining) } == [5, 0])
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 2]) func aStepWithoutProgressFails(place: Int) async throws {
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 2]) func aStepWithoutProgressFails(place: Int) async throws {
         try await firstRelease(3)
         let batchCount = Mutex(0)
         // Among the batches, and in the transaction that ends the step.

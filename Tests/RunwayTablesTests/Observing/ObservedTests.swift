@@ -115,8 +115,8 @@ import Testing
         #expect(try await iterator.next()?.first?[Lists.name_] == "of another")
     }
 
-    @Test func aLongTransactionOfAnotherStopsNoRead() async throws {
-        let store = try await folder.open { ($0.isShared, $0.lockTimeout) = (true, .seconds(30)) }
+    @Test(.timeLimit(.minutes(5))) func aLongTransactionOfAnotherStopsNoRead() async throws {
+        let store = try await folder.open { ($0.isShared, $0.lockTimeout) = (true, .seconds(3600)) }
         let lists = store.observe { try $0.fetch(Lists.self) }
         var iterator = lists.makeAsyncIterator()
         #expect(try await iterator.next() == [])
@@ -126,11 +126,10 @@ import Testing
         try await other.writeWithoutTransaction {
             try $0.execute(sql: "BEGIN IMMEDIATE; INSERT INTO list VALUES (1, 'late')")
         }
-        let start = ContinuousClock.now
         // Each asks for a look at the file, as an event of the file system does.
         for _ in 0..<10 { NotificationCenter.default.post(name: Database.resumeNotification, object: nil) }
+        // A read that waited for the transaction would wait for an hour.
         #expect(try await store.read { try $0.count(Lists.self) } == 0)
-        #expect(ContinuousClock.now - start < .seconds(15))
         try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
         #expect(try await iterator.next()?.first?[Lists.name_] == "late")
     }

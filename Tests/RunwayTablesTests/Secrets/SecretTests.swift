@@ -107,7 +107,7 @@ struct SecretTests {
         #expect(await kind { _ = try await store.read { try $0.fetch(Notes.self) } } == .keyUnavailable)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 500])
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 500])
     func resealingEndsAtMalformedKeys(count: Int) async throws {
         let store = try await folder.open([Hints.self]) { $0.sealing = KeyedSealing() }
         // The keys of all these rows are read as the same text.

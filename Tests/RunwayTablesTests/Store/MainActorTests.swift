@@ -20,7 +20,7 @@ import Testing
             Task.detached {
                 try await held.write { _ in
                     holders.update { $0 += 1 }
-                    if release.wait(timeout: .now() + 30) == .timedOut { timeouts.update { $0 += 1 } }
+                    if release.wait(timeout: .now() + 300) == .timedOut { timeouts.update { $0 += 1 } }
                 }
             }
         }
@@ -33,7 +33,7 @@ import Testing
             }
         }
         var options = RecordStore.Options()
-        options.lockTimeout = .seconds(60)
+        options.lockTimeout = .seconds(300)
         let (file, patient) = (folder.file, options)
         let observed = store.observe { try $0.count(Tasks.self) }
         let calls = [

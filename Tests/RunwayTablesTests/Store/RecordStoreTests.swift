@@ -42,7 +42,7 @@ struct RecordStoreTests {
             #expect(await kind { _ = try await folder.open { $0.lockTimeout = timeout } } == .locked)
         }
         #expect(wait >= timeout)
-        async let opening = folder.open { $0.lockTimeout = .seconds(60) }
+        async let opening = folder.open { $0.lockTimeout = .seconds(300) }
         try await creator.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(try await opening.read { try $0.count(Tasks.self) } == 0)
     }
@@ -180,13 +180,15 @@ struct RecordStoreTests {
         for _ in 0..<20 {
             let folder = ScratchFolder()
             try await withThrowingTaskGroup(of: RecordStore.self) { group in
-                for _ in 0..<4 { group.addTask { try await folder.open([Films.self]) } }
+                for _ in 0..<4 {
+                    group.addTask { try await folder.open([Films.self]) { $0.lockTimeout = .seconds(60) } }
+                }
                 for try await store in group { try await store.write { _ = try $0.save(film(1)) } }
             }
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func endedTransactionsAreNotRepeatedForEver() async throws {
+    @Test(.timeLimit(.minutes(5))) func endedTransactionsAreNotRepeatedForEver() async throws {
         let store = try await folder.open { $0.isShared = true }
         let sql = "INSERT OR ROLLBACK INTO list (id) VALUES (1)"
         let result = await kind {

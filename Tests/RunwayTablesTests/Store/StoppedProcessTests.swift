@@ -9,7 +9,7 @@ import Testing
     /// A process that is stopped while it has the lock, as a suspended app may be, and another one that waits for it.
     ///
     /// Serialized: a test that waits for a process takes a thread of all tasks, and this process has to go on meanwhile.
-    @Suite(.serialized, .timeLimit(.minutes(2))) struct StoppedProcessTests {
+    @Suite(.serialized, .timeLimit(.minutes(10))) struct StoppedProcessTests {
         private let folder = ScratchFolder()
         private var pipe: URL { folder.url.appending(path: "pipe") }
 
@@ -76,7 +76,7 @@ import Testing
         }
 
         @Test func aSuspendedWriterLeavesTheLockAndRepeats() async throws {
-            let store = try await open(.seconds(5))
+            let store = try await open(.seconds(60))
             try #require(mkfifo(pipe.path, 0o600) == 0)
             async let ending: Void = {
                 await #expect(processExitsWith: .success) {
