@@ -64,7 +64,7 @@ ar --thin -qcs "$build/dependencies.a" "@$build/objects"
 swiftc -sanitize=fuzzer,address -use-ld=lld "$build"/{SignatureFuzz,RunwaySignatures}.o "$build/dependencies.a" \
     -lz -lstdc++ -o "$build/fuzz"
 
-# Each input has ten seconds and the process two gigabytes. Leaks are not looked for: the Swift runtime keeps what it makes once, such
+# Each input has a minute and the process two gigabytes. Leaks are not looked for: the Swift runtime keeps what it makes once, such
 # as type metadata, to the end.
 for target in $targets; do
     corpus=$build/corpus/$target
@@ -78,7 +78,7 @@ for target in $targets; do
         echo "fuzz-signatures: $target, $seconds s"
     fi
     RUNWAY_FUZZ=$target SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 \
-        "$build/fuzz" "$length" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
+        "$build/fuzz" "$length" -timeout=60 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
         -dict=Fuzz/Signatures/signatures.dict -artifact_prefix="$build/found/$target-" "$corpus" "Fuzz/Signatures/corpus/$target" \
         >"$build/$target.log" 2>&1 || code=$?
     if [ "$code" -ne 0 ]; then

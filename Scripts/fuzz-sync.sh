@@ -29,7 +29,7 @@ swiftc "${flags[@]}" -use-ld=lld -module-name SyncFuzz Fuzz/Sync/SyncFuzz.swift 
 # Leaks are not looked for: the Swift runtime keeps what it makes once, such as type metadata, to the end.
 code=0
 SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 \
-    "$build/run" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
+    "$build/run" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
     -artifact_prefix=.build-fuzz/found/sync- .build-fuzz/corpus/sync Fuzz/Sync/corpus >"$build/log" 2>&1 || code=$?
 if [ "$code" -ne 0 ]; then
     tail -n 60 "$build/log"

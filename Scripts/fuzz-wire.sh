@@ -59,7 +59,7 @@ ar --thin -qcs "$build/dependencies.a" "@$build/objects"
 swiftc -sanitize=fuzzer,address -use-ld=lld "$build"/{WireFuzz,RunwayStreams,RunwayTransport,Runway}.o "$build/dependencies.a" \
     -lz -lstdc++ -o "$build/fuzz"
 
-# Each input has ten seconds and the process two gigabytes. Leaks are not looked for: the Swift runtime keeps what it makes once, such
+# Each input has a minute and the process two gigabytes. Leaks are not looked for: the Swift runtime keeps what it makes once, such
 # as type metadata, to the end.
 for target in $targets; do
     corpus=$build/corpus/$target
@@ -67,7 +67,7 @@ for target in $targets; do
     mkdir -p "$corpus"
     echo "fuzz-wire: $target, $seconds s"
     RUNWAY_FUZZ=$target SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 \
-        "$build/fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
+        "$build/fuzz" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
         -dict=Fuzz/Wire/wire.dict -artifact_prefix="$build/found/$target-" "$corpus" "Fuzz/Wire/corpus/$target" \
         >"$build/$target.log" 2>&1 || code=$?
     if [ "$code" -ne 0 ]; then

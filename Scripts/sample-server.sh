@@ -24,7 +24,7 @@ url=http://127.0.0.1:$port
 serve() {
     SAMPLE_ACCOUNTS=anna:secret,ben:other,eve:third .build/debug/SampleServer "$work/data" "$port" "$@" >"$work/output" &
     server=$!
-    for _ in $(seq 100); do curl -s -o "$work/body" "$url/v1/rentals/1" && return; sleep 0.1; done
+    for _ in $(seq 1200); do curl -s -o "$work/body" "$url/v1/rentals/1" && return; sleep 0.1; done
     echo "the server does not start"; exit 1
 }
 # expect STATUS CURL-ARGUMENTS: a request, and the status of its response.
@@ -85,7 +85,7 @@ head -c 1000000 /dev/zero >"$work/film"
 film=(-X PUT --data-binary "@$work/film" "$url/v1/rentals/8/film")
 parts() { find "$work/data/films/parts" -mindepth 1 -maxdepth 1 | wc -l; }
 for _ in 1 2 3 4; do curl -s -o "$work/slow" --limit-rate 1k "${eve[@]}" "${film[@]}" & done
-for _ in $(seq 100); do [ "$(parts)" -lt 4 ] || break; sleep 0.1; done
+for _ in $(seq 1200); do [ "$(parts)" -lt 4 ] || break; sleep 0.1; done
 expect 429 "${eve[@]}" "${film[@]}"
 expect 204 "${anna[@]}" "${film[@]}"
 [ "$(parts)" = 4 ] || { echo "$(parts) films are received instead of 4"; exit 1; }

@@ -5,7 +5,7 @@
 TOOL is `runway`. Its servers (`runway serve --sync PLACE`; a SQLite file of this script's without PLACE) are reached through a proxy of this
 script's, that cuts one direction, delays, and resets or forgets connections. Processes are killed and stopped, and clocks are a day ahead or behind.
 The last device has two processes on its file, if there are more than two devices.
-Then the faults end, and nothing is written any more. Within 11 s
+Then the faults end, and nothing is written any more. Within 11 s, in which no time counts that these processes wait for a processor,
 
 - every device has the same rows, and nothing waits or is refused;
 - every row that one device alone writes has what it wrote last, and its partner of the same transaction has the same;
@@ -41,6 +41,31 @@ from sync_client import SyncClient, digest  # noqa: E402
 AGREEMENT = 11
 BUGS = ["lostWrite", "changedRow", "deaf", "repeated"]
 COLUMNS = ["a", "b", "c", "n", "rank"]
+
+
+class Stopwatch:
+    """Counts seconds, without those that the devices, the servers or this script waited for a processor: so a machine that is busy is no
+    stall of theirs. With a planted bug all seconds count."""
+
+    def __init__(self, run):
+        self.run, self.seconds, self.lateness = run, 0, 0
+        self.last, self.waits = time.monotonic(), self.read()
+
+    def read(self):
+        return [[child.processor_wait() for child in children] for children in (self.run.probes, self.run.servers)]
+
+    async def sleep(self, seconds):
+        begin = time.monotonic()
+        await asyncio.sleep(seconds)
+        self.lateness = time.monotonic() - begin - seconds
+        self.stop()
+
+    def stop(self):
+        now, waits = time.monotonic(), self.read()
+        longest = [max(new - old for new, old in zip(*pair)) for pair in zip(waits, self.waits)]
+        excused = 0 if self.run.options.plant else self.lateness + sum(longest)
+        self.seconds += max(now - self.last - excused, 0)
+        self.last, self.waits, self.lateness = now, waits, 0
 
 
 class Run:
@@ -182,8 +207,8 @@ class Run:
 
     async def agree(self):
         """Waits until all devices have equal rows and nothing waits. Returns the seconds; finds a stall after 11 s, and waits for a minute."""
-        begin, reason, is_late = time.monotonic(), "", False
-        while (seconds := time.monotonic() - begin) < (60 if not self.options.plant else AGREEMENT + 2):
+        begin, reason, is_late, stopwatch = time.monotonic(), "", False, Stopwatch(self)
+        while (seconds := stopwatch.seconds) < (60 if not self.options.plant else AGREEMENT + 2) and time.monotonic() < begin + 300:
             states = await asyncio.gather(*(probe.perform("state") for probe in self.probes))
             waiting = [state.get("waiting") for state in states]
             cursors = [state.get("cursor") for state in states]
@@ -197,16 +222,22 @@ class Run:
                 self.find(f"writes were refused: {refused}")
                 return None
             if len(contents) == 1 and not any(waiting) and not pending:
+                stopwatch.stop()
+                self.waited = time.monotonic() - begin - stopwatch.seconds
                 if is_late:
-                    self.say(f"they agree after {time.monotonic() - begin:.1f} s", always=True)
-                return time.monotonic() - begin
+                    self.say(f"they agree after {stopwatch.seconds:.1f} s", always=True)
+                elif stopwatch.seconds > AGREEMENT:
+                    self.find(f"the devices agree only after {stopwatch.seconds:.1f} s")
+                return stopwatch.seconds
             problems = [state.get("problem") for state in states]
             reason = f"{len(contents)} contents, {pending} pending, waiting {waiting}, cursors {cursors}, problems {problems}"
             if seconds > AGREEMENT and not is_late:
                 is_late = True
                 self.find(f"the devices do not agree after {AGREEMENT} s: {reason}")
-            await asyncio.sleep(0.25)
+            await stopwatch.sleep(0.25)
         self.say(f"they never agree: {reason}", always=True)
+        if not is_late:
+            self.find(f"the devices do not agree after five minutes: {reason}")
         return None
 
     async def check_end(self):
@@ -312,7 +343,8 @@ async def main():
         acknowledged = sum(probe.acknowledged for probe in run.probes)
         faults = ", ".join(f"{count} {name}" for name, count in sorted(run.faults.items()))
         print(
-            f"seed {seed}: {len(run.probes)} devices agree {seconds:.1f} s after the faults, on {run.row_count} rows of"
+            f"seed {seed}: {len(run.probes)} devices agree {seconds:.1f} s after the faults"
+            f" (and {run.waited:.1f} s for which they waited for a processor), on {run.row_count} rows of"
             f" {run.log_length} log entries; {acknowledged} acknowledged; faults: {faults}", flush=True,
         )
     if options.runs > 1:

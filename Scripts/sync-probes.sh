@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Devices as processes (runway sync-probe) write to one space while they, the servers and the network between them fail; then all have to agree
-# within 11 s, with no new write, and every acknowledged write has to be in the log once. Then plants bugs that the check must find.
+# within 11 s (waits for a processor not counted), with no new write, and every acknowledged write has to be in the log once. Then plants bugs that the check must find.
 #
 #   Scripts/sync-probes.sh                  45 s of faults with 4 devices over SQLite; a minute in all
 #   Scripts/sync-probes.sh 600 postgres     600 s with 16 devices and two servers over PostgreSQL

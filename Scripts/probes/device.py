@@ -46,7 +46,7 @@ class Probe(Child):
             "--file", self.file, f"--device-clock-offset={self.offset}", **pipes,
         )
 
-    async def perform(self, do, timeout=120, **arguments):
+    async def perform(self, do, timeout=300, **arguments):
         """Performs a line; throws Died if the process ends first, and Failure if it refuses the line."""
         async with self.lock:
             process = self.process

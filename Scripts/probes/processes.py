@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ctypes
+import pathlib
 import random
 import signal
 import socket
@@ -51,6 +52,15 @@ class Child:
     def is_alive(self):
         return self.process is not None and self.process.returncode is None
 
+    def processor_wait(self):
+        """Returns how many seconds the threads of the process have waited for a processor; 0 where the system does not count them."""
+        total = 0
+        for path in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat"):
+            # A thread may have ended.
+            with contextlib.suppress(OSError):
+                total += int(path.read_text().split()[1])
+        return total / 1e9
+
     def signal(self, number):
         with contextlib.suppress(ProcessLookupError):
             if self.is_alive:
@@ -70,7 +80,7 @@ class Server(Child):
 
     async def start(self):
         await self.spawn(self.run.tool, "serve", "--sync", self.run.place, "--plain", "--port", self.port)
-        for _ in range(600):
+        for _ in range(2400):
             with contextlib.suppress(OSError):
                 _, writer = await asyncio.open_connection("127.0.0.1", self.port)
                 writer.close()

@@ -73,7 +73,7 @@ struct SampleClient {
     }
 
     private static func wait(_ claim: String, _ condition: () async -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .seconds(300)
         while await !condition() {
             guard ContinuousClock.now < end else { fatalError("not so: \(claim)") }
             try await Task.sleep(for: .milliseconds(20))

@@ -17,7 +17,7 @@
             var gate: ResponseGate
             var usesHTTP2 = true
             /// The maximum time to wait for a condition.
-            var patience = Duration.seconds(60)
+            var patience = Duration.seconds(180)
 
             init(seed: UInt64) throws {
                 self.seed = seed

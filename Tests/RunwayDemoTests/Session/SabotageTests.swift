@@ -12,7 +12,7 @@ struct SabotageTests {
 
     /// What a session finds after `sabotage` was done to its backend.
     private func problems(
-        patience: Duration = .seconds(30), _ sabotage: (inout DemoSession.Setting) throws -> Void
+        patience: Duration = .seconds(180), _ sabotage: (inout DemoSession.Setting) throws -> Void
     ) async throws -> [String] {
         var setting = try DemoSession.Setting(seed: Self.seed)
         setting.patience = patience
