@@ -42,12 +42,7 @@ struct SendingTests {
     func callWithoutAConnectionSentNothing() async throws {
         try await withScriptedOrigin { origin in
             let gate = ScriptedGate()
-            origin.on("/held", respond: .text("held").held(by: gate))
-            let network = try NetworkLayer(
-                to: origin.baseURL,
-                TransportConfiguration(connectTimeout: .seconds(6), maximumConnectionsPerOrigin: 1))
-            let held = Task { try await network.call(Fetch<GET>("held")) }
-            try await gate.waitForArrivals()
+            let (network, held, _) = try await origin.occupyOnlyConnection(until: gate)
             // Of the two transports one ends the wait by itself, long before the deadline; the other at the deadline.
             let endsByItself = TransportUnderTest.current == .asyncHTTPClient
             network.configure(TestService.self) { $0.deadline = endsByItself ? .seconds(600) : .milliseconds(500) }

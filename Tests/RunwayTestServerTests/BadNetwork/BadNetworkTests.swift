@@ -8,7 +8,7 @@ import Testing
 struct BadNetworkTests {
     /// Asks for `/` at an address; gives curl's exit code and how many seconds it took.
     private func get(
-        _ address: String, _ port: Int, within seconds: Int = 60
+        _ address: String, _ port: Int, within seconds: Int = 300
     ) async throws -> (status: Int32, time: Double) {
         let start = ContinuousClock.now
         let curl = try await Curl.run("--max-time", "\(seconds)", "http://\(address):\(port)/")
