@@ -120,7 +120,9 @@ private final class HarbourServer {
 @MainActor @Suite(.timeLimit(.minutes(10)))
 struct ChatSocketTests {
     private func network<Service: APIService>(_ service: Service.Type, port: Int) throws -> NetworkLayer {
-        let network = NetworkLayer(transport: try NIOTransport(), pipeline: .tested, status: SettableNetworkStatus())
+        let network = NetworkLayer(
+            transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
+            pipeline: .tested, status: SettableNetworkStatus())
         network.configure(service) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
         return network
     }

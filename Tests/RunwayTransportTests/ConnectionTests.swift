@@ -24,7 +24,8 @@ struct ConnectionTests {
         try await withScriptedOrigin(tls: certificate.tls) { origin in
             origin.otherwise(respond: .json("{}"))
             let trust = TransportConfiguration.Trust.certificates(pem: [certificate.certificatePEM])
-            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
+            let network = try NetworkLayer(
+                to: origin.baseURL, TransportConfiguration(trust: trust, connectTimeout: .seconds(300)))
             for _ in 0..<5 { _ = try await network.call(Fetch<GET>("a")) }
             #expect(origin.connectionCount == 1)
         }
@@ -61,7 +62,8 @@ struct ConnectionTests {
     func anIdleConnectionIsClosedAfterKeepAlive() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .json("{}"))
-            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(keepAlive: .milliseconds(50)))
+            let network = try NetworkLayer(
+                to: origin.baseURL, TransportConfiguration(connectTimeout: .seconds(300), keepAlive: .milliseconds(50)))
             _ = try await network.call(Fetch<GET>("a"))
             try await origin.waitForDisconnects(count: 1)
             _ = try await network.call(Fetch<GET>("a"))

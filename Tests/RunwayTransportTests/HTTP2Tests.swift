@@ -20,7 +20,9 @@ struct HTTP2Tests {
             let pem = try #require(serving.certificate).authorityPEM
             let records = RecordCollector()
             let network = try NetworkLayer(
-                to: serving.baseURL, TransportConfiguration(trust: .certificates(pem: [pem]), usesHTTP2: usesHTTP2),
+                to: serving.baseURL,
+                TransportConfiguration(
+                    trust: .certificates(pem: [pem]), usesHTTP2: usesHTTP2, connectTimeout: .seconds(300)),
                 sinks: [records])
             try await body(network, serving, records)
         }
@@ -99,7 +101,8 @@ struct HTTP2Tests {
             serving in
             let pem = try #require(serving.certificate).authorityPEM
             let network = try NetworkLayer(
-                to: serving.baseURL, TransportConfiguration(trust: .certificates(pem: [pem])))
+                to: serving.baseURL,
+                TransportConfiguration(trust: .certificates(pem: [pem]), connectTimeout: .seconds(300)))
             var slow = Fetch<GET>("zf/list")
             slow.parameters = ["delay_ms": 5000]
             let calls = (0..<3).map { [slow] _ in Task { try await network.call(slow) } }
@@ -116,7 +119,8 @@ struct HTTP2Tests {
         try await withListingsBackend(ListingsBackend(seed: 3, listingsPerKind: 50)) { serving in
             let other = try DemoCertificate()
             let network = try NetworkLayer(
-                to: serving.baseURL, TransportConfiguration(trust: .certificates(pem: [other.authorityPEM])))
+                to: serving.baseURL,
+                TransportConfiguration(trust: .certificates(pem: [other.authorityPEM]), connectTimeout: .seconds(300)))
             #expect(try await network.failure(of: Fetch<GET>("zf/list")).kind == .notTrusted)
             #expect(serving.statistics.total.requests == 0)
         }

@@ -110,7 +110,9 @@ struct RedirectTests {
                 HTTPField(name: .location, value: Array("/caf".utf8) + [0xE9] + Array("?x=%E9".utf8)))
             origin.on("/a", respond: response)
             origin.on("/caf%E9", respond: .text("there"))
-            let network = NetworkLayer(to: origin.baseURL, over: try NIOTransport())
+            let network = NetworkLayer(
+                to: origin.baseURL,
+                over: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))))
             #expect(try await network.call(Fetch<GET>("a")).text == "there")
             #expect(origin.requests.last?.target == "/caf%E9?x=%E9")
             let other = NetworkLayer(to: origin.baseURL, over: try AsyncHTTPClientTransport())
@@ -128,7 +130,8 @@ struct RedirectTests {
             let trust = TransportConfiguration.Trust.certificates(pem: [certificate.certificatePEM])
             let network = NetworkLayer(
                 to: "https://\(host):\(origin.port)",
-                over: try NIOTransport(configuration: TransportConfiguration(trust: trust)))
+                over: try NIOTransport(
+                    configuration: TransportConfiguration(trust: trust, connectTimeout: .seconds(300))))
             #expect(try await network.call(Fetch<GET>("a")).text == "there")
             let request = try #require(origin.requests.first)
             #expect(request.serverName == label && request["host"] == "\(label):\(origin.port)")
@@ -174,7 +177,8 @@ struct RedirectTests {
             try await withScriptedOrigin { plain in
                 secure.on("/a", respond: .redirect(to: plain.baseURL + "/b"))
                 let trust = TransportConfiguration.Trust.certificates(pem: [certificate.certificatePEM])
-                let network = try NetworkLayer(to: secure.baseURL, TransportConfiguration(trust: trust))
+                let network = try NetworkLayer(
+                    to: secure.baseURL, TransportConfiguration(trust: trust, connectTimeout: .seconds(300)))
                 #expect(try await network.failure(of: Fetch<GET>("a")).kind == .refused)
                 #expect(plain.connectionCount == 0)
             }

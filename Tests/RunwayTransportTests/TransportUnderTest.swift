@@ -46,7 +46,7 @@ enum TransportUnderTest: String, CaseIterable {
     /// Returns a new transport for the running test. A session reads the idle time-out and the limit on connections alone; certificates
     /// that are trusted are the system's, if that can be changed.
     static func make(
-        _ configuration: TransportConfiguration = TransportConfiguration()
+        _ configuration: TransportConfiguration = TransportConfiguration(connectTimeout: .seconds(300))
     ) throws(NetworkError) -> any Transport {
         switch current {
         case .asyncHTTPClient, .nio: return try makeEnding(configuration)
@@ -65,7 +65,7 @@ enum TransportUnderTest: String, CaseIterable {
 
     /// Returns a new transport for the running test that can be shut down, which a session can't.
     static func makeEnding(
-        _ configuration: TransportConfiguration = TransportConfiguration()
+        _ configuration: TransportConfiguration = TransportConfiguration(connectTimeout: .seconds(300))
     ) throws(NetworkError) -> any EndingTransport {
         switch current {
         case .asyncHTTPClient: try AsyncHTTPClientTransport(configuration: configuration)

@@ -32,7 +32,8 @@ struct TrustTests {
         try await withScriptedOrigin(tls: certificate.tls) { origin in
             origin.otherwise(respond: .json("{}"))
             let trust = TransportConfiguration.Trust.certificates(pem: [certificate.certificatePEM])
-            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
+            let network = try NetworkLayer(
+                to: origin.baseURL, TransportConfiguration(trust: trust, connectTimeout: .seconds(300)))
             _ = try await network.call(Fetch<GET>("a"))
             #expect(origin.requests.first?.serverName == "localhost")
         }
@@ -46,7 +47,8 @@ struct TrustTests {
             let trust = TransportConfiguration.Trust.certificates(pem: [
                 others.joined(separator: "\n"), certificate.certificatePEM,
             ])
-            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
+            let network = try NetworkLayer(
+                to: origin.baseURL, TransportConfiguration(trust: trust, connectTimeout: .seconds(300)))
             _ = try await network.call(Fetch<GET>("a"))
         }
     }
@@ -107,7 +109,8 @@ struct TrustTests {
         try await withScriptedOrigin(tls: certificate.tls) { origin in
             origin.on("/a", respond: .text("as far as an attacker lets it").framed(.untilClose).ending(.closeAbruptly))
             let trust = TransportConfiguration.Trust.certificates(pem: [certificate.certificatePEM])
-            let network = try NetworkLayer(to: origin.baseURL, TransportConfiguration(trust: trust))
+            let network = try NetworkLayer(
+                to: origin.baseURL, TransportConfiguration(trust: trust, connectTimeout: .seconds(300)))
             let error = try await network.failure(of: Fetch<GET>("a"))
             #expect(error.kind == .noNetwork)
             #expect(
@@ -120,7 +123,8 @@ struct TrustTests {
         arguments: ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
     func unreadableRootsFailTheInitialiser(pem: String) throws {
         let error = try #require(throws: NetworkError.self) {
-            try TransportUnderTest.make(TransportConfiguration(trust: .certificates(pem: [pem])))
+            try TransportUnderTest.make(
+                TransportConfiguration(trust: .certificates(pem: [pem]), connectTimeout: .seconds(300)))
         }
         #expect(error.kind == .invalidConfiguration)
     }

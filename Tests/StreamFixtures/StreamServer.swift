@@ -121,7 +121,7 @@ package func makeNetwork(
     prepare: (inout TransportConfiguration) -> Void = { _ in }
 ) throws -> (network: NetworkLayer, transport: NIOTransport) {
     var configuration = TransportConfiguration(
-        trust: certificate.map { .certificates(pem: [$0.authorityPEM]) } ?? .system)
+        trust: certificate.map { .certificates(pem: [$0.authorityPEM]) } ?? .system, connectTimeout: .seconds(300))
     configuration.maximumConnectionsPerOrigin = 200
     prepare(&configuration)
     let transport = try NIOTransport(configuration: configuration)

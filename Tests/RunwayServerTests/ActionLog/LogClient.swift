@@ -45,7 +45,8 @@ struct LogClient {
         try await serving(router) { port in
             let clock = ManualClock()
             let network = NetworkLayer(
-                transport: try NIOTransport(), clock: LayerClock(clock),
+                transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
+                clock: LayerClock(clock),
                 limits: LayerLimits(admission: .none, retrying: .none))
             network.configure(Logging.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-route-\(UUID().uuidString)")

@@ -95,7 +95,7 @@ private final class PierServer: RouterMiddleware {
         queue = OfflineQueue(
             at: folder.appending(path: "changes/changes.sqlite"),
             replaying: [ReplayedEndpoint(ChatSend<Pier>.self)], options: options)
-        transport = try NIOTransport()
+        transport = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
         let network = NetworkLayer(transport: transport, offlineQueue: queue, status: self.status)
         network.configure(Pier.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
         var reconnection = StreamOptions()

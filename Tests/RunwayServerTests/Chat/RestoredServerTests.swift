@@ -46,7 +46,7 @@ struct RestoredServerTests {
         EventStreamRoute(hub) { _, _ in EventPermission(owner: "ada") }.add(to: router)
         ChatRoutes(service) { _, _, _ in "ada" }.add(to: router)
         try await serving(router) { port in
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
             let network = NetworkLayer(transport: transport)
             network.configure(Quay.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
             let client = ChatClient(

@@ -150,7 +150,8 @@ func withStreamPeer(
         },
         logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     let nio = try NIOTransport(
-        configuration: TransportConfiguration(trust: .certificates(pem: [certificate.authorityPEM])))
+        configuration: TransportConfiguration(
+            trust: .certificates(pem: [certificate.authorityPEM]), connectTimeout: .seconds(300)))
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
             // However a server ends that is cancelled is no affair of the test.

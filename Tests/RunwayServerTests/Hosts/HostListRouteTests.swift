@@ -24,7 +24,8 @@ struct HostListRouteTests {
         HostListRoute(lifetime: .seconds(7200), hosts: hosts).add(to: router.group("v1"))
         return try await serving(router) { port in
             let network = NetworkLayer(
-                transport: try NIOTransport(), limits: LayerLimits(admission: .none, retrying: .none))
+                transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
+                limits: LayerLimits(admission: .none, retrying: .none))
             network.configure(Hosting.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)/v1"] }
             let book = HostBook()
             do throws(NetworkError) {

@@ -46,7 +46,7 @@ private final class ReceivedKeys: RouterMiddleware {
             return Hummingbird.Response(status: .created)
         }
         try await serving(router) { port in
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
             let network = NetworkLayer(transport: transport)
             network.configure(Feed.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
             try await network.signIn(AccessToken("t1", account: "ada"), to: Feed.self)

@@ -123,7 +123,7 @@ func withServer(
         run = { try await application.run() }
     }
     let trust = TransportConfiguration(
-        trust: .certificates(pem: [certificate.authorityPEM]), usesHTTP2: wire == .http2)
+        trust: .certificates(pem: [certificate.authorityPEM]), usesHTTP2: wire == .http2, connectTimeout: .seconds(300))
     let transport = try NIOTransport(configuration: trust)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {

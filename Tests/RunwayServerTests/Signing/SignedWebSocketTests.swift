@@ -86,7 +86,7 @@ struct SignedWebSocketTests {
             let stage = SigningStage(
                 for: Feed.self, SigningPolicy(.signature(tag: "app")), keys: DeviceKey(key: device))
             pipeline.insert(stage, before: .signing)
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
             let authority = String(origin.baseURL.dropFirst("http://".count))
             let network = NetworkLayer(
                 transport: BehindProxy(wire: transport, authority: authority), pipeline: pipeline)

@@ -44,7 +44,7 @@ struct UploadingLayer: Sendable {
 
     init(host: String = "127.0.0.1", port: Int) throws {
         self.port = port
-        transport = try NIOTransport()
+        transport = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
         network = NetworkLayer(
             transport: transport, sinks: [records], limits: LayerLimits(retrying: .retrying))
         network.configure(FilmService.self) { $0.baseURLs = [.release: "http://\(host):\(port)"] }

@@ -23,7 +23,9 @@ struct QuietWebSocketTests {
 
     @Test(arguments: servers)
     func pingsKeepAQuietConnection(server: String) async throws {
-        let network = NetworkLayer(transport: try NIOTransport(), pipeline: .tested)
+        let network = NetworkLayer(
+            transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
+            pipeline: .tested)
         network.configure(QuietService.self) { $0.baseURLs = [.release: server] }
         var elements: [String] = []
         // The server speaks after 75 s, and proxies cut what is silent after 50 or 60 s.

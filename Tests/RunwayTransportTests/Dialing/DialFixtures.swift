@@ -36,7 +36,8 @@ struct TestDialer {
             ? nil
             : HostBook(
                 bundled: try HostList([dialHost: listed]), selector: HostSelector(limits: limits, clock: clock))
-        var configuration = TransportConfiguration(trust: .certificates(pem: [certificate.certificatePEM]))
+        var configuration = TransportConfiguration(
+            trust: .certificates(pem: [certificate.certificatePEM]), connectTimeout: .seconds(300))
         configuration.hosts = book
         configuration.proxies = proxies
         dialer = try Dialer(

@@ -27,7 +27,9 @@ struct DifferenceTests {
     private func play(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         try await withScriptedOrigin { origin in
-            let ours = NetworkLayer(to: origin.baseURL, over: try NIOTransport())
+            let ours = NetworkLayer(
+                to: origin.baseURL,
+                over: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))))
             let theirs = NetworkLayer(to: origin.baseURL, over: try AsyncHTTPClientTransport())
             for index in 0..<Self.countPerOrigin {
                 let exchange = GeneratedExchange(using: &random)

@@ -61,7 +61,8 @@ private enum EffectPlay {
                 for origin in [first, second] { origin.otherwise { server.respond(to: $0) } }
                 let records = RecordCollector()
                 let network = NetworkLayer(
-                    transport: try NIOTransport(), pipeline: .tested, sinks: [records],
+                    transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
+                    pipeline: .tested, sinks: [records],
                     limits: LayerLimits(
                         admission: .none, retrying: AttemptLimits(callsPerAttempt: 10, reserve: 1000),
                         hedging: AttemptLimits(callsPerAttempt: 20, reserve: 1000)))

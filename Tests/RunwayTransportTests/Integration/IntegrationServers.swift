@@ -46,7 +46,9 @@ struct IntegrationServers {
         usesHTTP2: Bool = true, sinks: [any EventSink] = []
     ) throws -> NetworkLayer {
         try NetworkLayer(
-            to: nginx, TransportConfiguration(trust: .certificates(pem: [authorityPEM]), usesHTTP2: usesHTTP2),
+            to: nginx,
+            TransportConfiguration(
+                trust: .certificates(pem: [authorityPEM]), usesHTTP2: usesHTTP2, connectTimeout: .seconds(300)),
             sinks: sinks)
     }
 

@@ -33,7 +33,8 @@ struct HostMeasuringTests {
         _ path: String, _ certificate: TestCertificate, hosts: [String: [String]]
     ) throws -> (transport: NIOTransport, book: HostBook) {
         let book = HostBook(bundled: try HostList(hosts), measurements: path, status: status)
-        var configuration = TransportConfiguration(trust: .certificates(pem: [certificate.certificatePEM]))
+        var configuration = TransportConfiguration(
+            trust: .certificates(pem: [certificate.certificatePEM]), connectTimeout: .seconds(300))
         configuration.hosts = book
         let resolver = HostResolver { host in throw LookupError(host: host, reason: "nobody asks") }
         let dialer = try Dialer(configuration, resolver: resolver)

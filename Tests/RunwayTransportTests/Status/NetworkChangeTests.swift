@@ -67,7 +67,7 @@ struct NetworkChangeTests {
         let address = try #require(IPAddress("192.0.2.1"))
         let selector = HostSelector(limits: HostSelectionLimits(firstBan: .seconds(600)))
         let book = HostBook(bundled: try HostList([dialHost: ["192.0.2.1"]]), selector: selector)
-        var configuration = TransportConfiguration()
+        var configuration = TransportConfiguration(connectTimeout: .seconds(300))
         configuration.hosts = book
         let status = SettableNetworkStatus(.wifi)
         let layer = NetworkLayer(transport: try NIOTransport(configuration: configuration), status: status)
@@ -165,7 +165,8 @@ struct NetworkChangeTests {
             origin.otherwise(respond: .text("there"))
             let status = SettableNetworkStatus(.wifi)
             let layer = NetworkLayer(
-                transport: try NIOTransport(), limits: LayerLimits(admission: AdmissionLimits(), retrying: .none),
+                transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
+                limits: LayerLimits(admission: AdmissionLimits(), retrying: .none),
                 status: status)
             layer.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
             _ = try await layer.call(Fetch<GET>("a"))

@@ -24,7 +24,8 @@ struct ResumableUploadTests {
 
     private func layer(_ origin: ScriptedOrigin) throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: try NIOTransport(), pipeline: .tested, limits: LayerLimits(retrying: .retrying))
+            transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
+            pipeline: .tested, limits: LayerLimits(retrying: .retrying))
         network.configure(TestService.self) { $0.baseURLs = [.release: origin.baseURL] }
         return network
     }

@@ -23,7 +23,9 @@ struct TransferMeasurement {
         let url = try #require(environment["RUNWAY_TRANSFER_URL"].flatMap(URL.init(string:)))
         let file = URL(fileURLWithPath: try #require(environment["RUNWAY_TRANSFER_FILE"]))
         let records = RecordCollector()
-        let network = NetworkLayer(transport: try NIOTransport(), sinks: [records])
+        let network = NetworkLayer(
+            transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
+            sinks: [records])
         network.configure(TestService.self) {
             $0.baseURLs = [.release: url.deletingLastPathComponent().absoluteString]
             $0.deadline = .seconds(60)

@@ -178,7 +178,8 @@ struct PinTests {
     }
 
     @Test func aProbeIsHeldToThePinsToo() async throws {
-        var configuration = TransportConfiguration(trust: .certificates(pem: [try root.pem]))
+        var configuration = TransportConfiguration(
+            trust: .certificates(pem: [try root.pem]), connectTimeout: .seconds(300))
         configuration.trustPolicy.pins = [try set(backup, stranger)]
         try await withTLSServer(server) { running in
             let probe = try HostProbe(configuration: configuration, timeout: .seconds(60))

@@ -94,7 +94,8 @@ struct TLSPreparationTests {
         let preparation = TLSPreparation { throw mistake }
         let test = try TestDialer(resolved: ["127.0.0.1"], certificate: certificate, tls: preparation)
         try await withScriptedOrigin(tls: certificate.tls) { origin in
-            let transport = NIOTransport(configuration: TransportConfiguration(), dialer: test.dialer)
+            let transport = NIOTransport(
+                configuration: TransportConfiguration(connectTimeout: .seconds(300)), dialer: test.dialer)
             let layer = NetworkLayer(to: "https://\(dialHost):\(origin.port)", over: transport)
             let error = try await layer.failure(of: Fetch<GET>("a"))
             #expect(error.kind == .invalidConfiguration && error.sending == .notSent)

@@ -26,7 +26,7 @@ struct WebSocketInteroperationTests {
     ) async throws -> WebSocketFlight {
         var offer = WebSocketOffer()
         change(&offer)
-        var configuration = TransportConfiguration()
+        var configuration = TransportConfiguration(connectTimeout: .seconds(300))
         if streamServers.contains(server), let path = list("RUNWAY_WEBSOCKET_AUTHORITY").first {
             configuration.trustPolicy = TrustPolicy(
                 roots: .certificates(pem: [try String(contentsOfFile: path, encoding: .utf8)]))

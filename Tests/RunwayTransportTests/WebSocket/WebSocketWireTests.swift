@@ -18,7 +18,9 @@ struct Chat: Endpoint {
 extension NetworkLayer {
     /// A layer whose WebSockets lead to this machine.
     convenience init(toPort port: Int, sinks: [any EventSink] = []) throws {
-        self.init(to: "http://127.0.0.1:\(port)", over: try NIOTransport(), sinks: sinks)
+        self.init(
+            to: "http://127.0.0.1:\(port)",
+            over: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))), sinks: sinks)
     }
 
     func openChat(
@@ -207,7 +209,7 @@ struct WebSocketWireTests {
 
     @Test func shutdownClosesOpenConnections() async throws {
         try await withWebSocketPeer { peer in
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
             let network = NetworkLayer(to: "http://127.0.0.1:\(peer.port)", over: transport)
             let chat = try await network.openChat()
             await transport.shutdown()
@@ -220,7 +222,7 @@ struct WebSocketWireTests {
 
     @Test func silentServerIsAbandonedAfterANetworkChange() async throws {
         try await withWebSocketPeer { peer in
-            var configuration = TransportConfiguration()
+            var configuration = TransportConfiguration(connectTimeout: .seconds(300))
             configuration.wire.pingTimeout = .milliseconds(50)
             let transport = try NIOTransport(configuration: configuration)
             let chat = try await NetworkLayer(to: "http://127.0.0.1:\(peer.port)", over: transport).openChat()

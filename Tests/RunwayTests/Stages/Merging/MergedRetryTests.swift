@@ -51,7 +51,8 @@ struct MergedRetryTests {
 
     private func makeNetwork(_ origin: ScriptedOrigin) throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: try NIOTransport(), pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records],
+            transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
+            pipeline: .tested, clock: LayerClock(ManualClock()), sinks: [records],
             limits: LayerLimits(admission: .none))
         network.configure(Merged.self) { $0.baseURLs = [.release: "\(origin.baseURL)/v1"] }
         return network

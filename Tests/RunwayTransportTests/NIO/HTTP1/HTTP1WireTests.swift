@@ -21,7 +21,9 @@ struct HTTP1WireTests {
     @Test func unknownTransferCodingIsNotCalledMalformed() async throws {
         try await withScriptedOrigin { origin in
             origin.on("/a", respond: .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: squeeze\r\n\r\nbody"))
-            let network = NetworkLayer(to: origin.baseURL, over: try NIOTransport())
+            let network = NetworkLayer(
+                to: origin.baseURL,
+                over: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))))
             let error = try await network.failure(of: Fetch<GET>("a"))
             #expect(error.kind == .invalidResponse)
             #expect(error.detail.contains(#"its transfer coding "squeeze" is not known"#))
@@ -270,7 +272,7 @@ struct HTTP1WireTests {
     @Test func warmedConnectionIsThereForTheFirstCall() async throws {
         try await withScriptedOrigin { origin in
             origin.otherwise(respond: .text("warm"))
-            let transport = try NIOTransport()
+            let transport = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
             transport.warmUp(origin.baseURL)
             transport.warmUp("no URL of ours")
             try await origin.waitForConnections(count: 1)
