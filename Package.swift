@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "RunwayTables", targets: ["RunwayTables"]),
         .library(name: "RunwaySync", targets: ["RunwaySync"]),
         .library(name: "RunwayMediator", targets: ["RunwayMediator"]),
+        .library(name: "RunwayScreens", targets: ["RunwayScreens"]),
         .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
         .library(name: "RunwayChat", targets: ["RunwayChat"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
@@ -103,6 +104,7 @@ let package = Package(
         .target(name: "RunwayLibPQ", linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
         .target(name: "RunwayJSON", dependencies: ["RunwayJSONSIMD"], swiftSettings: settings),
         .target(name: "RunwayMediator", swiftSettings: settings),
+        .target(name: "RunwayScreens", swiftSettings: settings),
         .target(
             name: "RunwayFormats",
             dependencies: ["RunwayJSON", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -328,6 +330,9 @@ let package = Package(
             name: "RunwayJSONTests", dependencies: ["RunwayJSON", "CountedAllocation"], exclude: ["CountedAllocation"],
             swiftSettings: settings),
         .testTarget(name: "RunwayMediatorTests", dependencies: ["RunwayMediator"], swiftSettings: settings),
+        .testTarget(
+            name: "RunwayScreensTests", dependencies: ["Runway", "RunwayScreens", "RunwayStorage", "RunwayTesting"],
+            swiftSettings: settings),
         .testTarget(
             name: "RunwayFormatsTests",
             dependencies: [

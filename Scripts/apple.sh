@@ -42,12 +42,15 @@ turn() {
     cp -RL "$2/." "$3"
     find "$3" -name '*.swift' -exec sed -i -E "
         /^ *#(if|elseif) /{
-            s/canImport\((Darwin|Network|Security|Dispatch|CryptoKit)\)/true/g
+            s/canImport\((Darwin|Network|Security|Dispatch|CryptoKit|UIKit|SwiftUI)\)/true/g
             s/canImport\((Glibc|Musl|FoundationNetworking|FoundationEssentials)\)/false/g
             s/os\($1\)/true/g
             s/os\([A-Za-z]+\)/false/g
         }
         s/^( *((public|package) )?import )(Foundation|Dispatch|NIOPosix)\$/\1Apple\4/
+        s/#selector\(UIViewController\.(\w+)\(_:\)\)/Selector(\"\1:\")/g
+        s/#selector\(UIViewController\.(\w+)\)/Selector(\"\1\")/g
+        /UIViewController/s/@convention\((c|block)\) //g
         /import/!s/\bFoundation\./AppleFoundation./g" {} +
 }
 
@@ -107,7 +110,7 @@ needImports() {
     done
 }
 
-for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security CryptoKit AppleFoundation Network CoreTelephony AppleNIOPosix; do
+for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security CryptoKit AppleFoundation Network CoreTelephony AppleNIOPosix ObjectiveC UIKit SwiftUI; do
     stub "$stub" "$work/stubs"
 done
 turn macOS "$root/Sources" "$work/macOS/Sources"
@@ -115,7 +118,7 @@ turn macOS "$root/Tests" "$work/macOS/Tests"
 
 # Each target of Package.swift is in one of these lists, or among the exceptions of TidyTests. Those that the program runs:
 run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning RunwaySQLite
-    RunwayStorage RunwayTables)
+    RunwayStorage RunwayTables RunwayScreens)
 # That which most others need.
 first=(Runway)
 checked=(RunwayMediator RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
@@ -123,7 +126,7 @@ checked=(RunwayMediator RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwayS
 firstTests=(RunwayTests)
 tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests StreamFixtures
     RunwayTablesTests RunwaySyncCoreTests RunwaySyncTests RunwayStreamsTests RunwayChatTests
-    RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayMediatorTests RunwayTestingTests TidyTests)
+    RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayMediatorTests RunwayScreensTests RunwayTestingTests TidyTests)
 
 for target in "${first[@]}"; do early "$target" "$work/macOS/Sources/$target"; done
 for target in "${run[@]}"; do object "$target" "$work/macOS/Sources/$target"; done
@@ -184,15 +187,12 @@ for target in "${firstTests[@]}" "${tests[@]}"; do
 done
 for target in "${checked[@]}"; do check "$target" "$work/macOS/Sources/$target"; done
 
-# Two apps, each with what they share. UIKit is seen by the samples alone: tests of the package have none.
+# Two apps, each with what they share.
 turn macOS "$root/Samples" "$work/macOS/Samples"
-mkdir "$work/kits"
-stub SwiftUI "$work/stubs"
-stub UIKit "$work/kits"
 for kit in SwiftUI UIKit; do
     mkdir "$work/$kit"
     cp -R "$work"/macOS/Samples/{Shared,$kit} "$work/$kit"
-    check "Samples$kit" "$work/$kit" -I "$work/kits"
+    check "Samples$kit" "$work/$kit"
 done
 
 # Adds jobs for the targets with code for other systems of Apple's alone, each of which needs the one before: otherSystem SYSTEM TARGET...
@@ -208,7 +208,7 @@ otherSystem() {
         needed=$target-$system
     done
 }
-otherSystem watchOS Runway
+otherSystem watchOS Runway RunwayScreens
 otherSystem iOS Runway
 
 needImports

@@ -1,4 +1,5 @@
 import Runway
+import RunwayScreens
 import SwiftUI
 
 /// Search as you type, and page after page. A view reads its manager, which is observable.
@@ -33,6 +34,7 @@ struct RentalListView: View {
             NavigationLink("Account") { SignInView(network: network) }
         }
         .navigationTitle("Rentals")
+        .screen("rentals")
         .searchable(text: $city)
         .task(id: city) {
             // The task starts also when the list appears again, with the rows that it has.

@@ -1,6 +1,7 @@
 import Foundation
 import Runway
 import RunwayJSON
+import RunwayScreens
 import SwiftUI
 
 /// One home, a film of it to send, and a message to its owner.
@@ -39,6 +40,7 @@ struct RentalView: View {
             if let drafts { MessageField(rental: row.id, drafts: drafts) }
         }
         .navigationTitle(row.title)
+        .screen("rental")
         .task { details.load(RentalDetails(id: row.id)) }
     }
 }

@@ -1,3 +1,4 @@
+import RunwayScreens
 import SwiftUI
 
 /// The homes that the user has saved, also without a network. It reads the center, which is observable, and knows no table.
@@ -11,6 +12,7 @@ struct SavedView: View {
             }
         }
         .navigationTitle("Saved")
+        .screen("saved")
     }
 }
 

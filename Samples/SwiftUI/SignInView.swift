@@ -1,4 +1,5 @@
 import Runway
+import RunwayScreens
 import SwiftUI
 
 /// Signs an account in and out. From the sign-in on its calls carry the token, which the layer renews; the next launch is signed in, too.
@@ -29,6 +30,7 @@ struct SignInView: View {
             Text(message)
         }
         .navigationTitle("Account")
+        .screen("account")
     }
 
     private func signIn() async {

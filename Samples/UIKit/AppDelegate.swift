@@ -1,4 +1,7 @@
+import Foundation
 import Runway
+import RunwayScreens
+import RunwayStorage
 import UIKit
 
 @main
@@ -11,11 +14,20 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
         try await FavouriteCenter.open(over: network).favourites
     }
 
+    private let screens = Screens(AppScreens.rules)
+    /// What the user does, for the server.
+    private lazy var log = ActionLog(
+        at: URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent(
+            "Library/Application Support/Actions/actions.sqlite"),
+        sendingTo: Listings.self, at: "log", over: network)
+
     func application(
         _ application: UIApplication, didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool {
         // At every launch, also one in the background, where no scene is shown.
         films.start()
+        record(screens, in: log)
+        screens.install()
         return true
     }
 

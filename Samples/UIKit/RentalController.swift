@@ -17,6 +17,8 @@ final class RentalController: UIViewController, APIManagerDelegate {
     private let text = UILabel()
     private let bar = UIProgressView(progressViewStyle: .default)
 
+    // MARK: Life cycle
+
     init(
         _ row: RentalRow, network: NetworkLayer, films: FilmDownloads, favourites: Task<FavouriteCenter, any Error>
     ) {
@@ -31,24 +33,39 @@ final class RentalController: UIViewController, APIManagerDelegate {
     override func viewDidLoad() {
         super.viewDidLoad()
         title = row.title
-        text.numberOfLines = 0
-        let send = UIButton(
-            type: .system,
-            primaryAction: UIAction(title: "Send the film") { [weak self] _ in
-                guard let self else { return }
-                films.load(FilmUpload(film: Self.film, id: row.id))
-            })
-        let save = UIButton(
-            type: .system, primaryAction: UIAction(title: "Save the film") { [weak self] _ in self?.save() })
-        navigationItem.rightBarButtonItem = UIBarButtonItem(
-            title: "Remember", primaryAction: UIAction { [weak self] _ in self?.remember() })
+        layOut()
         saved.onChange = { [weak self, row] home, text in if home == "\(row.id)" { self?.text.text = text } }
-        let stack = UIStackView(arrangedSubviews: [text, bar, send, save])
-        stack.axis = .vertical
-        stack.frame = view.bounds
-        view.addSubview(stack)
         details.load(RentalDetails(id: row.id))
     }
+
+    // MARK: Layout
+
+    private func layOut() {
+        text.numberOfLines = 0
+        navigationItem.rightBarButtonItem = UIBarButtonItem(
+            title: "Remember", primaryAction: UIAction { [weak self] _ in self?.remember() })
+        let stack = UIStackView(arrangedSubviews: [
+            text, bar, button("Send the film") { $0.send() }, button("Save the film") { $0.save() },
+        ])
+        stack.axis = .vertical
+        stack.translatesAutoresizingMaskIntoConstraints = false
+        view.addSubview(stack)
+        NSLayoutConstraint.activate([
+            stack.topAnchor.constraint(equalTo: view.safeAreaLayoutGuide.topAnchor),
+            stack.leadingAnchor.constraint(equalTo: view.safeAreaLayoutGuide.leadingAnchor),
+            stack.trailingAnchor.constraint(equalTo: view.safeAreaLayoutGuide.trailingAnchor),
+        ])
+    }
+
+    private func button(_ title: String, action: @escaping @MainActor (RentalController) -> Void) -> UIButton {
+        UIButton(
+            type: .system,
+            primaryAction: UIAction(title: title) { [weak self] _ in if let self { action(self) } })
+    }
+
+    // MARK: Actions
+
+    private func send() { films.load(FilmUpload(film: Self.film, id: row.id)) }
 
     private func remember() {
         Task { [favourites, row, text] in
@@ -73,6 +90,8 @@ final class RentalController: UIViewController, APIManagerDelegate {
             }
         }
     }
+
+    // MARK: Landing
 
     func apiManager(_ manager: any APIManaging, didTransfer progress: TransferProgress, of flight: FlightID) {
         bar.progress = Float(progress.fraction ?? 0)

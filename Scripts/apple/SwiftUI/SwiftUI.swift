@@ -1,6 +1,6 @@
 @_exported public import Observation
 
-// What the samples use of SwiftUI, as developer.apple.com/documentation/swiftui declares it. Nothing is drawn.
+// What the samples and RunwayScreens use of SwiftUI, as developer.apple.com/documentation/swiftui declares it. Nothing is drawn.
 
 // developer.apple.com: View
 @MainActor @preconcurrency public protocol View {
@@ -69,6 +69,36 @@ public struct WindowGroup<Content: View>: Scene {
     public var projectedValue: Binding<Value> { self }
 }
 
+// developer.apple.com: ViewModifier
+@MainActor @preconcurrency public protocol ViewModifier {
+    associatedtype Body: View
+    typealias Content = Leaf
+    @ViewBuilder func body(content: Content) -> Body
+}
+
+// developer.apple.com: EnvironmentValues, EnvironmentKey, Environment, ScenePhase
+public protocol EnvironmentKey {
+    associatedtype Value
+    static var defaultValue: Value { get }
+}
+public struct EnvironmentValues {
+    public init() {}
+    public subscript<K: EnvironmentKey>(key: K.Type) -> K.Value {
+        get { K.defaultValue }
+        set {}
+    }
+    public var scenePhase: ScenePhase {
+        get { .active }
+        set {}
+    }
+}
+@propertyWrapper public struct Environment<Value> {
+    private let keyPath: KeyPath<EnvironmentValues, Value>
+    public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
+    public var wrappedValue: Value { EnvironmentValues()[keyPath: keyPath] }
+}
+public enum ScenePhase: Comparable, Sendable { case background, inactive, active }
+
 // developer.apple.com: Text, ProgressView, TextField, SecureField, Button
 public struct Text: View {
     public init<S: StringProtocol>(_ content: S) {}
@@ -128,6 +158,9 @@ extension View {
     public func searchable(text: Binding<String>) -> some View { self }
     public func disabled(_ disabled: Bool) -> some View { self }
     public func onAppear(perform action: (() -> Void)? = nil) -> some View { self }
+    public func onDisappear(perform action: (() -> Void)? = nil) -> some View { self }
+    public func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some View { self }
+    public func modifier<M: ViewModifier>(_ modifier: M) -> some View { Leaf() }
     public func onChange<V: Equatable>(
         of value: V, initial: Bool = false, _ action: @escaping () -> Void
     ) -> some View { self }

@@ -1,23 +1,43 @@
 public import AppleFoundation
+public import ObjectiveC
 
-// What the samples use of UIKit, as developer.apple.com/documentation/uikit declares it, without Objective-C. Nothing is drawn.
+// What the samples and RunwayScreens use of UIKit, as developer.apple.com/documentation/uikit declares it. Nothing is drawn.
 
 // developer.apple.com: UIResponder, UIWindow, UIWindow.init(windowScene:)
-@MainActor open class UIResponder {
+@MainActor open class UIResponder: FakeObject {
+    public nonisolated(unsafe) var fakeAssociations: [UnsafeRawPointer: Any] = [:]
+    nonisolated open class func declareMethods() {}
     public init() {}
 }
 @MainActor open class UIWindow: UIView {
     open var rootViewController: UIViewController?
-    public convenience init(windowScene: UIWindowScene) { self.init() }
+    // developer.apple.com: UIWindow.windowScene
+    open weak var windowScene: UIWindowScene?
+    public convenience init(windowScene: UIWindowScene) {
+        self.init()
+        self.windowScene = windowScene
+    }
     open func makeKeyAndVisible() {}
 }
 
 // developer.apple.com: UIScene, UIWindowScene, UISceneSession, UIScene.ConnectionOptions
 @MainActor open class UIScene: UIResponder {
     @MainActor open class ConnectionOptions {}
+    // developer.apple.com: UIScene.ActivationState, UIScene.activationState, UIScene.session
+    public enum ActivationState: Int, Sendable { case unattached = -1, foregroundActive, foregroundInactive, background }
+    open internal(set) var activationState = ActivationState.unattached
+    public let session = UISceneSession()
+    // developer.apple.com: UIScene.didEnterBackgroundNotification and others. The scene is the object of each.
+    nonisolated public class var willEnterForegroundNotification: Notification.Name { .init("willEnterForeground") }
+    nonisolated public class var didActivateNotification: Notification.Name { .init("didActivate") }
+    nonisolated public class var didEnterBackgroundNotification: Notification.Name { .init("didEnterBackground") }
+    nonisolated public class var didDisconnectNotification: Notification.Name { .init("didDisconnect") }
 }
 open class UIWindowScene: UIScene {}
-@MainActor open class UISceneSession {}
+@MainActor open class UISceneSession {
+    // developer.apple.com: UISceneSession.persistentIdentifier
+    public let persistentIdentifier = UUID().uuidString
+}
 // developer.apple.com: UISceneDelegate, UIWindowSceneDelegate. Their members are optional there.
 @MainActor public protocol UISceneDelegate: AnyObject {
     // developer.apple.com: scene(_:willConnectTo:options:)
@@ -69,6 +89,33 @@ extension UIApplicationDelegate { public static func main() {} }
     open var bounds: CGRect { .zero }
     public convenience init(frame: CGRect) { self.init() }
     open func addSubview(_ view: UIView) {}
+    // developer.apple.com: UIView.window
+    open internal(set) weak var window: UIWindow?
+    // developer.apple.com: UIView.backgroundColor, translatesAutoresizingMaskIntoConstraints, safeAreaLayoutGuide, topAnchor and others
+    open var backgroundColor: UIColor?
+    open var translatesAutoresizingMaskIntoConstraints = true
+    open var safeAreaLayoutGuide: UILayoutGuide { UILayoutGuide() }
+    open var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    open var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    open var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+}
+// developer.apple.com/documentation/uikit/uicolor
+open class UIColor: @unchecked Sendable {
+    public init() {}
+    open class var systemBackground: UIColor { UIColor() }
+}
+// developer.apple.com/documentation/uikit/uilayoutguide
+@MainActor open class UILayoutGuide {
+    open var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    open var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    open var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+}
+// developer.apple.com/documentation/uikit/nslayoutanchor, a generic class there
+@MainActor open class NSLayoutXAxisAnchor {
+    open func constraint(equalTo anchor: NSLayoutXAxisAnchor) -> NSLayoutConstraint { NSLayoutConstraint() }
+}
+@MainActor open class NSLayoutYAxisAnchor {
+    open func constraint(equalTo anchor: NSLayoutYAxisAnchor) -> NSLayoutConstraint { NSLayoutConstraint() }
 }
 // developer.apple.com/documentation/uikit/uiimage
 open class UIImage: @unchecked Sendable {
@@ -100,8 +147,9 @@ open class UIStackView: UIView {
     open var axis = NSLayoutConstraint.Axis.horizontal
     public convenience init(arrangedSubviews views: [UIView]) { self.init() }
 }
-// developer.apple.com/documentation/uikit/nslayoutconstraint, which is a class there
-public enum NSLayoutConstraint {
+// developer.apple.com/documentation/uikit/nslayoutconstraint
+@MainActor open class NSLayoutConstraint {
+    open class func activate(_ constraints: [NSLayoutConstraint]) {}
     // developer.apple.com/documentation/uikit/nslayoutconstraint/axis
     public enum Axis: Sendable { case horizontal, vertical }
 }
@@ -125,12 +173,28 @@ open class UIButton: UIView {
     open var navigationItem: UINavigationItem { UINavigationItem() }
     open var navigationController: UINavigationController? { nil }
     public init(nibName: String?, bundle: Bundle?) { super.init() }
+    nonisolated open override class func declareMethods() { fakeDeclareMethods() }
     public required init?(coder: NSCoder) { nil }
-    open func viewDidLoad() {}
+    // developer.apple.com: UIViewController.viewIfLoaded, parent, isMovingFromParent, isBeingDismissed
+    open var viewIfLoaded: UIView? { fakeIsLoaded ? view : nil }
+    open internal(set) weak var parent: UIViewController?
+    open internal(set) var isMovingFromParent = false
+    open internal(set) var isBeingDismissed = false
+    // developer.apple.com: UIViewController.viewDidLoad(), viewWillAppear(_:), viewDidAppear(_:), viewDidDisappear(_:). A call of
+    // `super` arrives at the implementation that the runtime has.
+    open func viewDidLoad() { fakeSend(Selector("viewDidLoad")) }
+    open func viewWillAppear(_ animated: Bool) { fakeSend(Selector("viewWillAppear:"), animated) }
+    open func viewDidAppear(_ animated: Bool) { fakeSend(Selector("viewDidAppear:"), animated) }
+    open func viewDidDisappear(_ animated: Bool) { fakeSend(Selector("viewDidDisappear:"), animated) }
+    var fakeIsLoaded = false
+    /// The calls of the original implementations, each with the selector that it received.
+    public internal(set) var fakeCalls: [String] = []
 }
 open class UINavigationController: UIViewController {
     public init(rootViewController: UIViewController) { super.init(nibName: nil, bundle: nil) }
     public required init?(coder: NSCoder) { nil }
+    // developer.apple.com: UINavigationController.isToolbarHidden
+    open var isToolbarHidden = true
     open func pushViewController(_ controller: UIViewController, animated: Bool) {}
 }
 @MainActor open class UINavigationItem: UIResponder {

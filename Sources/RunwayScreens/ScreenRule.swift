@@ -1,0 +1,92 @@
+/// Configures controllers of a class and of its subclasses, or makes them screens that are observed.
+///
+/// ```swift
+/// let rules: [ScreenRule] = [
+///     .whenLoaded(Controller.self) { $0.isPaper = true },
+///     .beforeAppearing(OrderDetails.self) { $0.isBarHidden = true },
+///     .screen(OrderList.self, "orders"),
+///     .screen(OrderDetails.self) { $0.isDraft ? nil : "order" },
+/// ]
+/// ```
+///
+/// Rules for a base class come first: all rules that apply to a controller configure it, in their order, and the last
+/// one that applies names its screen. A class may be one of UIKit, such as `UIViewController`: rules only concern
+/// controllers whose class is in the app's bundle, and none of the system's.
+@MainActor public struct ScreenRule {
+    /// What a rule does with a controller, if the rule applies to it.
+    enum Effect {
+        case configure(Moment, (AnyObject) -> Void)
+        /// Returns `nil` if the rule does not apply, and an absent name if the controller is no screen.
+        case name((AnyObject) -> String??)
+    }
+
+    /// When a controller is configured.
+    enum Moment { case loaded, beforeAppearing }
+
+    let effect: Effect
+
+    /// Configures a controller once, in `viewDidLoad` of its base class.
+    ///
+    /// A controller that calls `super.viewDidLoad()` first has the last word: its own statements follow.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the controllers.
+    ///   - configure: Receives the controller, whose view is loaded.
+    public static func whenLoaded<Controller: AnyObject>(
+        _ type: Controller.Type, configure: @escaping @MainActor (Controller) -> Void
+    ) -> ScreenRule { rule(at: .loaded, configure) }
+
+    /// Configures a controller each time before it appears, in `viewWillAppear` of its base class.
+    ///
+    /// UIKit also calls it when a swipe back is cancelled, and does not promise that the controller then appears.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the controllers.
+    ///   - configure: Receives the controller. It must have the same effect if it is called twice.
+    public static func beforeAppearing<Controller: AnyObject>(
+        _ type: Controller.Type, configure: @escaping @MainActor (Controller) -> Void
+    ) -> ScreenRule { rule(at: .beforeAppearing, configure) }
+
+    /// Makes controllers screens, whose appearances are reported.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the controllers.
+    ///   - name: The name in each ``ScreenEvent``.
+    public static func screen<Controller: AnyObject>(_ type: Controller.Type, _ name: String) -> ScreenRule {
+        screen(type) { _ in name }
+    }
+
+    /// Makes controllers screens that are named by their state.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the controllers.
+    ///   - name: Is called each time a controller appears. If it returns `nil`, the controller is no screen.
+    public static func screen<Controller: AnyObject>(
+        _ type: Controller.Type, name: @escaping @MainActor (Controller) -> String?
+    ) -> ScreenRule {
+        ScreenRule(effect: .name { ($0 as? Controller).map { name($0) } })
+    }
+
+    private static func rule<Controller: AnyObject>(
+        at moment: Moment, _ configure: @escaping @MainActor (Controller) -> Void
+    ) -> ScreenRule {
+        ScreenRule(effect: .configure(moment) { if let controller = $0 as? Controller { configure(controller) } })
+    }
+}
+
+extension [ScreenRule] {
+    /// Configures a controller by the rules of a moment, in their order.
+    @MainActor func configure(_ controller: AnyObject, at moment: ScreenRule.Moment) {
+        for rule in self {
+            if case .configure(moment, let configure) = rule.effect { configure(controller) }
+        }
+    }
+
+    /// Returns the name that the last rule for the controller states; `nil` if it is no screen.
+    @MainActor func name(of controller: AnyObject) -> String? {
+        for rule in reversed() {
+            if case .name(let name) = rule.effect, let name = name(controller) { return name }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import Runway
+import RunwayScreens
+import RunwayStorage
+import RunwayTesting
+import Testing
+
+// The examples of the documentation, for controllers of no framework: on Linux there is none.
+
+class Controller {
+    var isPaper = false
+    var isBarHidden = false
+}
+final class OrderList: Controller {}
+final class OrderDetails: Controller { var isDraft = false }
+
+@MainActor let rules: [ScreenRule] = [
+    .whenLoaded(Controller.self) { $0.isPaper = true },
+    .beforeAppearing(OrderDetails.self) { $0.isBarHidden = true },
+    .screen(OrderList.self, "orders"),
+    .screen(OrderDetails.self) { $0.isDraft ? nil : "order" },
+]
+
+@MainActor final class Journal: ScreensDelegate {
+    var events: [ScreenEvent] = []
+    var onReport: ((ScreenEvent) -> Void)?
+
+    func screens(_ screens: Screens, didReport event: ScreenEvent) {
+        events.append(event)
+        onReport?(event)
+    }
+}
+
+/// Writes what the user sees to the action log.
+@MainActor func write(_ screens: Screens, to log: ActionLog) {
+    screens.onEvent = { log.record($0.name, ["screen": "\($0.screen)", "why": "\($0.why)", "s": .double($0.seconds)]) }
+}
+
+@MainActor private func overviewExample(_ journal: Journal) {
+    let screens = Screens(rules)
+    screens.delegate = journal
+}
