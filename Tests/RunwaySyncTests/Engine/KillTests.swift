@@ -2,6 +2,7 @@ import Foundation
 import Runway
 import RunwaySync
 import RunwayTables
+import RunwayTesting
 import RunwayTransport
 import Testing
 
@@ -32,9 +33,12 @@ import Testing
             let (folder, list) = (try TemporaryFolder(), UUID(number: 1))
             try await SyncServer.run { server in
                 let (path, port) = (folder.url.path, server.port)
-                await #expect(processExitsWith: .signal(SIGKILL)) {
-                    [path = path as String, port = port as Int, list = list as UUID, count = count as Int] in
-                    try await KillTests.writeAndDie(path, port: port, list: list, after: count)
+                // The process needs the server of this one.
+                _ = await oneAtATime {
+                    await #expect(processExitsWith: .signal(SIGKILL)) {
+                        [path = path as String, port = port as Int, list = list as UUID, count = count as Int] in
+                        try await KillTests.writeAndDie(path, port: port, list: list, after: count)
+                    }
                 }
                 let store = try await RecordStore.open(at: folder.file, tables: [Notes.self])
                 let engine = try await SyncEngine(store, over: server.makeNetwork(), service: Backend.self)

@@ -8,7 +8,7 @@ import Testing
 #if os(Linux) || os(macOS)
     /// A process that is stopped while it has the lock, as a suspended app may be, and another one that waits for it.
     ///
-    /// Serialized: a test that waits for a process takes a thread of all tasks, and this process has to go on meanwhile.
+    /// One test at a time, also of other suites: each has a process that waits for this one.
     @Suite(.serialized, .timeLimit(.minutes(10))) struct StoppedProcessTests {
         private let folder = ScratchFolder()
         private var pipe: URL { folder.url.appending(path: "pipe") }
@@ -41,7 +41,9 @@ import Testing
             try await store.read { try $0.fetch(Tasks.self).compactMap { $0[Tasks.title] }.sorted() }
         }
 
-        @Test func aStoppedWriterLosesNothing() async throws {
+        @Test func aStoppedWriterLosesNothing() async throws { try await oneAtATime(stopAWriter) }
+
+        private func stopAWriter() async throws {
             try await open(.seconds(5)).close()
             try #require(mkfifo(pipe.path, 0o600) == 0)
             async let ending: Void = {
@@ -75,7 +77,9 @@ import Testing
             #expect(try await impatient.read { try $0.count(Lists.self) } == 300)
         }
 
-        @Test func aSuspendedWriterLeavesTheLockAndRepeats() async throws {
+        @Test func aSuspendedWriterLeavesTheLockAndRepeats() async throws { try await oneAtATime(suspendAWriter) }
+
+        private func suspendAWriter() async throws {
             let store = try await open(.seconds(60))
             try #require(mkfifo(pipe.path, 0o600) == 0)
             async let ending: Void = {
