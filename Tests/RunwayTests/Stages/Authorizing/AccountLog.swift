@@ -28,7 +28,7 @@ struct AccountLog: Sendable {
     private(set) var counts: [String: Int] = [:]
     /// The sign-ins and sign-outs in the order in which they began.
     private(set) var changes: [Change] = []
-    /// The session of each login; `nil` where a sign-out at the same time may have ended it before.
+    /// The session of each login; `nil` until its sign-in returned, and if a sign-out at the same time may have ended it before.
     var logins: [Int: Int] = [:]
     private(set) var loginCount = 0
     /// The sessions that were seen. A session is named by its place in this list.

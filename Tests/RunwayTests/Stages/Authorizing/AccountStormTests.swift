@@ -186,15 +186,15 @@ private struct AccountStorm {
 
     nonisolated private func signIn(_ account: String) async throws {
         let session = network.services.session(of: account, at: Club.self)
-        let (change, login) = origin.write { log in
-            let login = log.nextLogin()
-            log.logins[login] = log.number(of: session)
-            return (log.begin(signingIn: account), login)
+        let (change, login, number) = origin.write { log in
+            let (login, number) = (log.nextLogin(), log.number(of: session))
+            return (log.begin(signingIn: account), login, number)
         }
         let token = origin.token(login, of: account)
         try await network.signIn(token, to: Club.self)
-        // A sign-out at the same time may have ended the session before, and the token is of the next one.
-        if session.isOver { origin.write { $0.logins[login] = nil } }
+        // A sign-out at the same time may have ended the session before, and the token is of the next one. Which it is of is not known
+        // before this.
+        if !session.isOver { origin.write { $0.logins[login] = number } }
         await end(change)
     }
 
