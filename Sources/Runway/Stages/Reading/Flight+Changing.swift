@@ -45,8 +45,9 @@ extension Flight {
     private var mayHaveSent: Bool { recorder.attemptCount > 0 || mergePolicy != nil }
 
     private func endChange(isCertain: Bool, mayHaveTakenEffect: Bool) {
-        reading.endChange()
+        // In this order: a call that times out at this moment must not return before the responses are removed.
         if mayHaveTakenEffect { invalidate(isCertain: isCertain) }
+        reading.endChange()
     }
 
     private func invalidate(isCertain: Bool) {
