@@ -205,7 +205,7 @@
                 try transaction.run("UPDATE \(table) SET n = n + 1 WHERE id = $1", ["\(place)"])
                 if isFirst {
                     locks[place].signal()
-                    _ = locks[1 - place].wait(timeout: .now() + 30)
+                    _ = locks[1 - place].wait(timeout: .now() + 300)
                 }
                 try transaction.run("UPDATE \(table) SET n = n + 1 WHERE id = $1", ["\(1 - place)"])
             }
