@@ -9,7 +9,7 @@ import Testing
 enum FakeService: APIService {
     static let environments: [ServiceEnvironment: String] = [:]
     /// Reached only by a call that stalls.
-    static let deadline = Duration.seconds(60)
+    static let deadline = Duration.seconds(240)
 }
 
 struct Get: Endpoint {

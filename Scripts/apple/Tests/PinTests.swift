@@ -7,7 +7,7 @@ import Testing
 @testable import TransportSuites
 
 /// A host with pins gets a request only over a chain that the system verified and that has one of its keys.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PinTests {
     private let root: TestAuthority
     private let server: TestAuthority.Server

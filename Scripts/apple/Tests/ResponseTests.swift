@@ -6,7 +6,7 @@ import Testing
 
 @testable import Runway
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ResponseTests {
     /// Parts larger than the limit: each suspends the task, and its reader, who may be faster, resumes it. The next part comes after the
     /// suspension, or was on its way before it.

@@ -163,7 +163,7 @@ final class ScreenTests: ScreensDelegate {
         weak let released = list
         list = nil
         #expect(released == nil, "the library retains the controller")
-        try await waitUntil("the end of the screen", within: .seconds(5)) { reports.last == "list disappeared: lost" }
+        try await waitUntil("the end of the screen") { reports.last == "list disappeared: lost" }
         withExtendedLifetime(screens) {}
     }
 }
