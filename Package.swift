@@ -39,6 +39,7 @@ let package = Package(
         .library(name: "RunwaySync", targets: ["RunwaySync"]),
         .library(name: "RunwayMediator", targets: ["RunwayMediator"]),
         .library(name: "RunwayScreens", targets: ["RunwayScreens"]),
+        .library(name: "RunwayBridge", targets: ["RunwayBridge"]),
         .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
         .library(name: "RunwayChat", targets: ["RunwayChat"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
@@ -122,6 +123,11 @@ let package = Package(
             ],
             exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
         ),
+        .target(
+            name: "RunwayBridge", dependencies: ["Runway", "RunwayJSON"],
+            exclude: ["runway.d.ts"], resources: [.embedInCode("runway.js")], swiftSettings: settings
+        ),
+        .target(name: "RunwayChromium", dependencies: ["RunwayBridge"], swiftSettings: settings),
         .target(
             name: "RunwaySignatures",
             dependencies: [
@@ -353,6 +359,16 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayBridgeTests", dependencies: ["Runway", "RunwayBridge", "RunwayJSON"], swiftSettings: settings),
+        .testTarget(
+            name: "RunwayChromiumTests",
+            dependencies: [
+                "Runway", "RunwayBridge", "RunwayChromium", "RunwayTesting", "RunwayTestServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings
         ),

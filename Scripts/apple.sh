@@ -115,18 +115,20 @@ for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security CryptoKit Ap
 done
 turn macOS "$root/Sources" "$work/macOS/Sources"
 turn macOS "$root/Tests" "$work/macOS/Tests"
+# The package manager writes this type, with the embedded files of the target.
+echo 'struct PackageResources { static let runway_js: [UInt8] = [] }' >"$work/macOS/Sources/RunwayBridge/PackageResources.swift"
 
 # Each target of Package.swift is in one of these lists, or among the exceptions of TidyTests. Those that the program runs:
 run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning RunwaySQLite
     RunwayStorage RunwayTables RunwayScreens)
 # That which most others need.
 first=(Runway)
-checked=(RunwayMediator RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
+checked=(RunwayMediator RunwayBridge RunwayChromium RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
 # The largest.
 firstTests=(RunwayTests)
 tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests StreamFixtures
     RunwayTablesTests RunwaySyncCoreTests RunwaySyncTests RunwayStreamsTests RunwayChatTests
-    RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayMediatorTests RunwayScreensTests RunwayTestingTests TidyTests)
+    RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayMediatorTests RunwayScreensTests RunwayBridgeTests RunwayChromiumTests RunwayTestingTests TidyTests)
 
 for target in "${first[@]}"; do early "$target" "$work/macOS/Sources/$target"; done
 for target in "${run[@]}"; do object "$target" "$work/macOS/Sources/$target"; done

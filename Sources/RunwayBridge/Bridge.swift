@@ -1,0 +1,96 @@
+public import Runway
+import Synchronization
+
+/// Lets pages in web views call commands of the app, each only what its origin was granted.
+///
+/// ```swift
+/// let bridge = Bridge(
+///     capabilities: [Capability(Origin("https://m.example.com")!, commands: [listOrders, cancelOrder])],
+///     sinks: [PrintingSink()])
+/// let view = bridge.makeWebView()                                            // a WKWebView
+/// ```
+///
+/// In the page:
+///
+/// ```js
+/// const orders = await runway.call("orders.list", { state: "open" })
+/// ```
+///
+/// A bridge belongs to one account. At sign-out call ``signOut()``.
+public final class Bridge: Sendable {
+    let grants: [Origin: [String: Command]]
+    let limits: BridgeLimits
+    let redaction: Redaction
+    let clock: LayerClock
+    private let sinks: [any BridgeSink]
+
+    private struct State {
+        var pageCount = 0
+        var documentCount = 0
+        var pages: [Int: Weak] = [:]
+    }
+
+    private struct Weak {
+        weak var page: BridgedPage?
+    }
+
+    /// Guards the pages, and the number of the last document.
+    private let state = Mutex(State())
+
+    /// Creates a bridge.
+    ///
+    /// It is a programming error to grant one origin two commands of the same name.
+    ///
+    /// - Parameters:
+    ///   - capabilities: The grants. An origin that is not among them may call nothing.
+    ///   - limits: Bounds of each document.
+    ///   - redaction: Removes secrets from the inputs in records, by their names.
+    ///   - sinks: Receive the records.
+    ///   - clock: Measures durations, deadlines and rates.
+    public init(
+        capabilities: [Capability], limits: BridgeLimits = BridgeLimits(), redaction: Redaction = .default,
+        sinks: [any BridgeSink] = [], clock: LayerClock = .system
+    ) {
+        self.limits = limits
+        self.redaction = redaction
+        self.sinks = sinks
+        self.clock = clock
+        grants = capabilities.reduce(into: [:]) { grants, capability in
+            for command in capability.commands {
+                let other = grants[capability.origin, default: [:]].updateValue(command, forKey: command.name)
+                precondition(other == nil, "\(capability.origin) is granted two commands \(command.name)")
+            }
+        }
+    }
+
+    /// Ends all calls of all pages, as the sign-out of the account has to. Then each shell clears the data of its page
+    /// and loads it again.
+    public func signOut() {
+        for page in state.withLock({ $0.pages.values.compactMap(\.page) }) { page.signOut() }
+    }
+
+    func record(_ record: BridgeRecord) {
+        for sink in sinks { sink.receive(record) }
+    }
+
+    func add(_ page: BridgedPage) {
+        state.withLock { state in
+            state.pages = state.pages.filter { $0.value.page != nil }
+            state.pageCount += 1
+            state.pages[state.pageCount] = Weak(page: page)
+        }
+    }
+
+    func nextDocument() -> Int {
+        state.withLock { state in
+            state.documentCount += 1
+            return state.documentCount
+        }
+    }
+}
+
+extension Bridge {
+    /// The script that a shell evaluates in every frame, before the scripts of the page: first in a world
+    /// of its own, with the function `runwayNative`, then in the world of the page.
+    package static var script: [UInt8] { PackageResources.runway_js }
+}

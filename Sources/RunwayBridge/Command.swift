@@ -1,0 +1,124 @@
+public import Foundation
+import RunwayJSON
+
+/// Something that a page may ask the app to do, by name, with values for input and output.
+///
+/// ```swift
+/// struct OrderQuery: Decodable { let state: String }
+///
+/// let listOrders = Command("orders.list") { (query: OrderQuery, call) in
+///     try await orders.list(state: query.state)               // [Order], where Order is Encodable
+/// }
+/// let cancelOrder = Command("orders.cancel", isUnsafe: true) { (order: OrderID, call) in
+///     try await orders.cancel(order, key: call.idempotencyKey)
+/// }
+/// ```
+///
+/// Offer functions that are neutral to a business, or one whole business each. A command runs only for an origin
+/// to which a ``Capability`` grants it.
+public struct Command: Sendable {
+    /// The name, such as `orders.list`: at most 128 characters.
+    public let name: String
+    /// Whether the command changes something. Then a call needs a gesture of the user.
+    public let isUnsafe: Bool
+    /// Whether the command is a function of the device; see ``Capability/DeviceAccess``.
+    public let usesDevice: Bool
+    /// The longest time that a call takes. It is then cancelled. The default is 30 s.
+    public let deadline: Duration
+    let run: @Sendable (JSONDocument, CommandCall) async throws -> CommandOutput
+
+    init(
+        _ name: String, isUnsafe: Bool, usesDevice: Bool, deadline: Duration,
+        output: @escaping @Sendable (JSONDocument, CommandCall) async throws -> CommandOutput
+    ) {
+        precondition(!name.isEmpty && name.utf16.count <= 128, "the name of a command has up to 128 characters")
+        (self.name, self.isUnsafe, self.usesDevice, self.deadline) = (name, isUnsafe, usesDevice, deadline)
+        run = output
+    }
+
+    /// Declares a command.
+    ///
+    /// - Parameters:
+    ///   - name: The name by which pages call it.
+    ///   - isUnsafe: Whether it changes something. Then a call needs a gesture of the user, and should pass
+    ///     ``CommandCall/idempotencyKey`` on. The default is `false`.
+    ///   - usesDevice: Whether it is a function of the device. The default is `false`.
+    ///   - deadline: The longest time that a call takes. The default is 30 s.
+    ///   - run: Performs the command, in a task that is cancelled when the page cancels the call, is left, or crashes.
+    ///     It throws ``BridgeError`` for reasons that the page may know; the page learns nothing of other errors.
+    public init<Input: Decodable & Sendable, Output: Encodable & Sendable>(
+        _ name: String, isUnsafe: Bool = false, usesDevice: Bool = false, deadline: Duration = .seconds(30),
+        run: @escaping @Sendable (_ input: Input, _ call: CommandCall) async throws -> Output
+    ) {
+        self.init(name, isUnsafe: isUnsafe, usesDevice: usesDevice, deadline: deadline) { document, call in
+            let output = try await run(try Self.read(document), call)
+            return output is NoValue ? .json(Array("null".utf8)) : .json(try Self.encode(output))
+        }
+    }
+
+    /// Declares a command whose output is bytes, such as a picture, which the page receives as an `ArrayBuffer`.
+    ///
+    /// The page loads them as a response under its own origin, without base64. The parameters are those of
+    /// ``init(_:isUnsafe:usesDevice:deadline:run:)``.
+    public init<Input: Decodable & Sendable>(
+        bytes name: String, isUnsafe: Bool = false, usesDevice: Bool = false, deadline: Duration = .seconds(30),
+        run: @escaping @Sendable (_ input: Input, _ call: CommandCall) async throws -> Data
+    ) {
+        self.init(name, isUnsafe: isUnsafe, usesDevice: usesDevice, deadline: deadline) { document, call in
+            .bytes(try await run(try Self.read(document), call))
+        }
+    }
+
+    private static func read<Input: Decodable>(_ document: JSONDocument) throws(BridgeError) -> Input {
+        do { return try JSONDocumentDecoder().decode(Input.self, from: document) } catch {
+            throw BridgeError(.invalidInput, "The input of the command is not of its type: \(Self.place(of: error)).")
+        }
+    }
+
+    /// Returns the path of the member that could not be read, without its value.
+    private static func place(of error: any Error) -> String {
+        let path: [any CodingKey] =
+            switch error as? DecodingError {
+            case .keyNotFound(let key, let context): context.codingPath + [key]
+            case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+                context.codingPath
+            default: []
+            }
+        return path.isEmpty ? "see its declaration" : "see \(path.map(\.stringValue).joined(separator: "."))"
+    }
+
+    static func encode(_ value: some Encodable) throws(BridgeError) -> [UInt8] {
+        do { return Array(try JSONEncoder().encode(value)) } catch {
+            throw BridgeError(.failed, "The output of the command can't be written.")
+        }
+    }
+}
+
+/// The input of a command that needs none, or the output of one that returns none.
+public struct NoValue: Codable, Sendable {
+    /// Creates the only value.
+    public init() {}
+}
+
+enum CommandOutput: Sendable {
+    case json([UInt8])
+    case bytes(Data)
+}
+
+/// One call of a command by a page.
+public struct CommandCall: Sendable {
+    /// The origin of the page.
+    public let origin: Origin
+    /// Identifies the call among all calls of all pages, for requests that must not take effect twice.
+    public let idempotencyKey: String
+    let sendPart: @Sendable ([UInt8]) async throws(BridgeError) -> Void
+
+    /// Sends a value before the output: progress of `runway.call`, a value of `runway.stream`.
+    ///
+    /// Waits while the page has not taken the values before; see ``BridgeLimits/partsAhead``.
+    ///
+    /// - Throws: ``BridgeError/Kind/ended`` or ``BridgeError/Kind/cancelled`` if the call is over.
+    public func send(_ value: some Encodable & Sendable) async throws(BridgeError) {
+        try await sendPart(try Command.encode(value))
+    }
+}

@@ -1,0 +1,84 @@
+import RunwayJSON
+
+/// One message of the relay of `runway.js`: a line with the header as JSON, and then the input of a call, unread.
+struct PageMessage {
+    enum Content {
+        case opened
+        case hidden
+        case shown
+        case call(Call)
+        case abort(id: Int)
+        case acknowledge(id: Int)
+        /// The relay refused calls itself, since the app should not have to read them.
+        case refused(BridgeError.Kind, command: String, count: Int)
+    }
+
+    struct Call {
+        let id: Int
+        let name: String
+        /// The number of the newest gesture in the document; `nil` if it is older than 1 s.
+        let gesture: Int?
+        let input: [UInt8]
+    }
+
+    /// The random name that the relay has chosen for its document.
+    let document: String
+    let generation: Int
+    let content: Content
+
+    private static let refusals: [BridgeError.Kind] = [.malformed, .tooLarge, .busy]
+
+    /// Returns `nil` if the text is nothing that the relay sends.
+    init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+        guard let header = try? JSONDocument(Array(bytes[..<end]), limits: JSONLimits(maximumByteCount: 4096)).root,
+            let document = header["document"].string, (1...64).contains(document.utf8.count),
+            let generation = header["generation"].int, generation > 0
+        else { return nil }
+        self.document = document
+        self.generation = generation
+        let id = header["id"].int
+        switch (header["type"].string, id) {
+        case ("opened", _): content = .opened
+        case ("hidden", _): content = .hidden
+        case ("shown", _): content = .shown
+        case ("call", let id?):
+            guard let name = header["name"].string, end < bytes.endIndex else { return nil }
+            let age = header["age"].int ?? .max
+            content = .call(
+                Call(
+                    id: id, name: name, gesture: (0...1000).contains(age) ? header["gesture"].int : nil,
+                    input: Array(bytes[(end + 1)...])))
+        case ("abort", let id?): content = .abort(id: id)
+        case ("acknowledge", let id?): content = .acknowledge(id: id)
+        case ("refused", _):
+            guard let kind = Self.refusals.first(where: { header["kind"].isString($0.description) }),
+                let count = header["count"].int, count > 0
+            else { return nil }
+            content = .refused(kind, command: header["name"].string ?? "", count: count)
+        default: return nil
+        }
+    }
+}
+
+/// A reply to the relay. The shell passes its members as values to the function `runwayReply` of the context.
+package struct PageReply: Sendable, Equatable {
+    /// The kinds of replies. A part is followed by others, and the other kinds end the call.
+    package enum Kind: String, Sendable {
+        case done, bytes, failed, part
+    }
+
+    /// The document and the generation that made the call. The relay of any other drops the reply.
+    package let document: String
+    /// See ``document``.
+    package let generation: Int
+    /// The id that the page chose for its call.
+    package let id: Int
+    /// How the relay treats the reply.
+    package let kind: Kind
+    /// The kind of the error; empty unless the call failed.
+    package let errorKind: String
+    /// JSON, the address of bytes, or the sentence of an error.
+    package let text: String
+}

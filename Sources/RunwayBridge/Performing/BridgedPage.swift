@@ -1,0 +1,219 @@
+package import Foundation
+import Runway
+import Synchronization
+
+/// The calls of one web view or tab. A shell reports what its browser reports, and sends the replies.
+///
+/// Contexts are named by what the browser never repeats, such as the unique id of an execution context.
+package final class BridgedPage: Sendable {
+    /// Functions of a shell that the bridge calls.
+    package struct Shell: Sendable {
+        /// Passes a reply to the context with this name.
+        let reply: @Sendable (PageReply, _ context: String) -> Void
+        /// Clears the data of the page and loads it again, after a sign-out.
+        let reset: @Sendable () -> Void
+
+        /// Creates the functions of a shell.
+        package init(
+            reply: @escaping @Sendable (PageReply, _ context: String) -> Void, reset: @escaping @Sendable () -> Void
+        ) {
+            self.reply = reply
+            self.reset = reset
+        }
+    }
+
+    private struct Context {
+        var document: PageDocument
+        let origin: Origin?
+        /// The tasks of each call: the command, and its deadline.
+        var tasks: [Int: [Task<Void, Never>]] = [:]
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// The bytes that the page has not loaded yet, oldest first.
+        var bytes: [(token: String, data: Data)] = []
+        var totals: Task<Void, Never>?
+    }
+
+    /// The path under which a page loads bytes of its calls. The shell serves it.
+    package static let bytesPath = "/.runway/bytes/"
+
+    private let bridge: Bridge
+    private let shell: Shell
+    /// Guards the contexts of the page, with their calls.
+    private let contexts = Mutex<[String: Context]>([:])
+
+    /// Creates the calls of a web view, and adds them to their bridge.
+    package init(_ bridge: Bridge, shell: Shell) {
+        self.bridge = bridge
+        self.shell = shell
+        bridge.add(self)
+    }
+
+    deinit { closeAll() }
+
+    // MARK: What the browser reports
+
+    /// Reports a new context of the bridge's world.
+    package func open(_ context: String, origin: String, isMainFrame: Bool) {
+        let document = PageDocument(
+            number: bridge.nextDocument(), origin: origin, isMainFrame: isMainFrame, grants: bridge.grants,
+            limits: bridge.limits, names: bridge.redaction.names)
+        contexts.withLock { contexts in
+            contexts[context] = Context(document: document, origin: Origin(serialized: origin))
+        }
+    }
+
+    /// Reports that a context is gone, or frozen with its page.
+    package func close(_ context: String) {
+        let now = bridge.clock.now
+        perform(in: context, closing: true) {
+            $0.end(.ended, "The page was left while the call was in flight.", at: now) + $0.takeTotals()
+        }
+    }
+
+    /// Reports that all contexts are gone: the page was left, or it crashed.
+    package func closeAll() { for context in contexts.withLock({ Array($0.keys) }) { close(context) } }
+
+    /// Passes on what the relay of a context has sent. A context that is unknown is gone: it is ignored.
+    package func receive(_ text: String, from context: String) {
+        let now = bridge.clock.now
+        perform(in: context) { $0.receive(text, at: now) }
+    }
+
+    /// Refuses something that the page tried and that is no call.
+    package func refuse(_ kind: BridgeError.Kind, _ message: String) {
+        guard let context = contexts.withLock({ $0.min { $0.value.document.number < $1.value.document.number }?.key })
+        else { return }
+        let now = bridge.clock.now
+        perform(in: context) { $0.refuse("", kind, message, now) }
+    }
+
+    /// Removes and returns bytes that a call has returned. They can be loaded once, by the document that made the call.
+    package func takeBytes(at path: String) -> Data? {
+        guard path.hasPrefix(Self.bytesPath) else { return nil }
+        let token = String(path.dropFirst(Self.bytesPath.count))
+        return contexts.withLock { contexts in
+            for (name, context) in contexts {
+                guard let index = context.bytes.firstIndex(where: { $0.token == token }) else { continue }
+                return contexts[name]?.bytes.remove(at: index).data
+            }
+            return nil
+        }
+    }
+
+    func signOut() {
+        closeAll()
+        shell.reset()
+    }
+
+    // MARK: Performing
+
+    private func perform(
+        in name: String, closing: Bool = false, _ decide: (inout PageDocument) -> [PageDocument.Action]
+    ) {
+        let (actions, resumed, cancelled) = contexts.withLock { contexts in
+            var resumed: [CheckedContinuation<Void, Never>] = []
+            var cancelled: [Task<Void, Never>] = []
+            guard var context = contexts[name] else { return ([PageDocument.Action](), resumed, cancelled) }
+            let actions = decide(&context.document)
+            for action in actions {
+                switch action {
+                case .start(let start): context.tasks[start.id] = run(start, in: name, context.origin)
+                case .cancel(let id): cancelled += context.tasks.removeValue(forKey: id) ?? []
+                case .resume(let id): context.waiting.removeValue(forKey: id).map { resumed.append($0) }
+                case .reply, .record: break
+                }
+            }
+            if context.totals == nil, let instant = context.document.nextTotals, !closing {
+                context.totals = Task { [weak self, clock = bridge.clock] in
+                    guard (try? await clock.sleep(until: instant)) != nil else { return }
+                    self?.recordTotals(of: name)
+                }
+            }
+            contexts[name] = closing ? nil : context
+            if closing, let totals = context.totals { cancelled.append(totals) }
+            return (actions, resumed, cancelled)
+        }
+        for task in cancelled { task.cancel() }
+        for continuation in resumed { continuation.resume() }
+        for action in actions {
+            switch action {
+            case .reply(let reply): shell.reply(reply, name)
+            case .record(let record): bridge.record(record)
+            case .start, .cancel, .resume: break
+            }
+        }
+    }
+
+    private func recordTotals(of context: String) {
+        contexts.withLock { $0[context]?.totals = nil }
+        perform(in: context) { $0.takeTotals() }
+    }
+
+    private func run(_ start: PageDocument.Start, in context: String, _ origin: Origin?) -> [Task<Void, Never>] {
+        guard let origin else { return [] }
+        let call = CommandCall(origin: origin, idempotencyKey: start.idempotencyKey) {
+            [weak self] (json) async throws(BridgeError) in
+            guard let self else { throw BridgeError(.ended, "The page is gone.") }
+            try await self.send(json, of: start.id, in: context)
+        }
+        let command = Task { [weak self] in
+            let result = await Self.result(of: start, call)
+            self?.finish(start.id, in: context, result)
+        }
+        // A command that ignores its cancellation holds neither the page nor its slot.
+        let deadline = Task { [weak self, clock = bridge.clock] in
+            guard (try? await clock.sleep(until: clock.now + start.command.deadline)) != nil else { return }
+            let error = BridgeError(.deadlineExceeded, "The command did not end in time.")
+            self?.finish(start.id, in: context, .failure(error))
+        }
+        return [command, deadline]
+    }
+
+    private static func result(
+        of start: PageDocument.Start, _ call: CommandCall
+    ) async -> Result<CommandOutput, BridgeError> {
+        do { return .success(try await start.command.run(start.input, call)) } catch let error as BridgeError {
+            return .failure(error)
+        } catch { return .failure(BridgeError(.failed, "The command failed.")) }
+    }
+
+    private func finish(_ id: Int, in name: String, _ result: Result<CommandOutput, BridgeError>) {
+        let now = bridge.clock.now
+        let token = UUID().uuidString
+        let output = result.map { output -> PageDocument.Output in
+            switch output {
+            case .json(let json): .json(json)
+            case .bytes(let data): .bytes(address: Self.bytesPath + token, count: data.count)
+            }
+        }
+        let tasks = contexts.withLock { contexts in
+            if case .success(.bytes(let data)) = result {
+                contexts[name]?.bytes.append((token, data))
+                // The page loads them at once. One that does not loses the oldest.
+                let excess = (contexts[name]?.bytes.count ?? 0) - bridge.limits.maximumCallsInFlight
+                if excess > 0 { contexts[name]?.bytes.removeFirst(excess) }
+            }
+            return contexts[name]?.tasks.removeValue(forKey: id) ?? []
+        }
+        for task in tasks { task.cancel() }
+        perform(in: name) { $0.finish(id, output, at: now) }
+    }
+
+    private func send(_ json: [UInt8], of id: Int, in name: String) async throws(BridgeError) {
+        while true {
+            let may: Bool? = contexts.withLock { $0[name]?.document.mayPart(id) } ?? nil
+            guard let may else { throw BridgeError(.ended, "The call is over.") }
+            if may { break }
+            await withCheckedContinuation { continuation in
+                let isOver = contexts.withLock { contexts in
+                    // The acknowledgement may have arrived since.
+                    if contexts[name]?.document.isWaiting(id) != true { return true }
+                    contexts[name]?.waiting[id] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        }
+        perform(in: name) { $0.part(id, json) }
+    }
+}

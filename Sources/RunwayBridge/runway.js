@@ -1,0 +1,206 @@
+// Both halves of the bridge. The app evaluates this file in every frame, before any script of the page, in two worlds:
+// first in a world of its own, which has the function `runwayNative` (the relay), then in the world of the page, which
+// receives the object `runway` (see runway.d.ts). The two share one MessagePort, which no script of the page can reach.
+(() => {
+  'use strict'
+  const native = globalThis.runwayNative ?? globalThis.webkit?.messageHandlers?.runwayNative
+  if (native) relay(typeof native === 'function' ? native : text => native.postMessage(text))
+  else page()
+
+  // The relay trusts nothing that arrives through the port. It bounds what a page can send to the app, and adds what
+  // the app has to know: the document, its generation, and the newest gesture.
+  function relay(post) {
+    const mostCalls = 256, longestInput = 1 << 20, longestName = 128, gestureLifetime = 1000
+    const document = Array.from(crypto.getRandomValues(new Uint32Array(4)), number => number.toString(36)).join('-')
+    const calls = new Map() // by id: how many parts wait for their acknowledgement, and whether the page aborted
+    const refusals = {}
+    let port, generation = 1, gesture = 0, gestureTime = -Infinity
+
+    const send = (type, fields, text = '') =>
+      post(JSON.stringify({ document, generation, type, ...fields }) + '\n' + text)
+
+    // The first ten refusals for one reason are sent one by one, the others as a total each second.
+    const refuse = (id, name, kind, message) => {
+      port.postMessage({ type: 'failed', id, kind, text: message })
+      const refused = refusals[kind] ??= { sent: 0, more: 0 }
+      if (refused.sent < 10) {
+        refused.sent += 1
+        send('refused', { kind, name, count: 1 })
+      } else if (refused.more++ === 0) {
+        setTimeout(() => {
+          send('refused', { kind, name: '', count: refused.more })
+          refused.more = 0
+        }, 1000)
+      }
+    }
+
+    const receive = ({ data }) => {
+      const { type, id, name, text } = Object(data)
+      if (!Number.isSafeInteger(id)) return
+      if (type === 'call') {
+        const known = typeof name === 'string' ? name.slice(0, longestName) : ''
+        if (known !== name || typeof text !== 'string' || calls.has(id)) {
+          return refuse(id, known, 'malformed', 'The call is malformed.')
+        }
+        if (text.length > longestInput) return refuse(id, name, 'tooLarge', 'The input of the call is too large.')
+        if (calls.size >= mostCalls) return refuse(id, name, 'busy', 'Too many calls are in flight.')
+        calls.set(id, { parts: 0, isAborted: false })
+        const age = Math.ceil(performance.now() - gestureTime)
+        send('call', age <= gestureLifetime ? { id, name, gesture, age } : { id, name }, text)
+        return
+      }
+      const call = calls.get(id)
+      if (type === 'abort' && call && !call.isAborted) {
+        call.isAborted = true // the call counts until the app has confirmed its end
+        send('abort', { id })
+      } else if (type === 'acknowledge' && call?.parts > 0) {
+        call.parts -= 1
+        send('acknowledge', { id })
+      }
+    }
+
+    addEventListener('runway', event => {
+      event.stopImmediatePropagation()
+      port = event.ports[0]
+      port.onmessage = receive
+      send('opened', {})
+    }, { once: true, capture: true })
+
+    // The app calls this function with constant code, and passes the reply as values.
+    globalThis.runwayReply = (ofDocument, ofGeneration, type, id, kind, text) => {
+      if (ofDocument !== document || ofGeneration !== generation || !calls.has(id)) return
+      if (type === 'part') calls.get(id).parts += 1
+      else calls.delete(id)
+      port.postMessage({ type, id, kind, text })
+    }
+
+    addEventListener('pagehide', () => send('hidden', {}), true)
+    addEventListener('pageshow', event => {
+      if (!event.persisted) return
+      generation += 1
+      gestureTime = -Infinity
+      calls.clear()
+      send('shown', {})
+      port.postMessage({ type: 'shown' })
+    }, true)
+
+    // A key press or a pointer that is lifted in the main frame. Scripts can't make a trusted event.
+    if (window === top) {
+      const note = event => {
+        if (!event.isTrusted || event.repeat) return
+        gesture += 1
+        gestureTime = performance.now()
+      }
+      addEventListener('pointerup', note, true)
+      addEventListener('keydown', note, true)
+    }
+  }
+
+  // Uses nothing that a script of the page could replace later.
+  function page() {
+    const { parse, stringify } = JSON
+    const { defineProperty, freeze, create } = Object
+    const NativePromise = Promise
+    const load = fetch.bind(globalThis)
+    const { port1: port, port2 } = new MessageChannel()
+    const post = port.postMessage.bind(port)
+    const calls = create(null)
+    let lastID = 0
+
+    class BridgeError extends Error {
+      constructor(kind, message) {
+        super(message)
+        defineProperty(this, 'name', { value: 'BridgeError' })
+        defineProperty(this, 'kind', { value: kind, enumerable: true })
+      }
+    }
+
+    // `parts` receives each part, and calls the function that it is passed when it is ready for another one.
+    const start = (name, input, signal, parts) => {
+      const id = ++lastID
+      const promise = new NativePromise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        const abort = () => {
+          if (!calls[id]) return
+          delete calls[id]
+          post({ type: 'abort', id })
+          reject(signal.reason)
+        }
+        const end = settle => value => {
+          signal?.removeEventListener('abort', abort)
+          settle(value)
+        }
+        const text = stringify(input === undefined ? {} : input)
+        calls[id] = { resolve: end(resolve), reject: end(reject), parts }
+        signal?.addEventListener('abort', abort)
+        post({ type: 'call', id, name, text })
+      })
+      return { id, promise }
+    }
+
+    const bytes = async address => {
+      const response = await load(address, { cache: 'no-store', credentials: 'omit' })
+      if (!response.ok) throw new BridgeError('ended', 'The bytes of the call are gone.')
+      return response.arrayBuffer()
+    }
+
+    port.onmessage = event => {
+      const { type, id, kind, text } = event.data
+      if (type === 'shown') {
+        for (const id in calls) {
+          calls[id].reject(new BridgeError('ended', 'The page was left while the call was in flight.'))
+          delete calls[id]
+        }
+        return
+      }
+      const call = calls[id]
+      if (!call) return
+      if (type === 'part') return call.parts(parse(text), () => post({ type: 'acknowledge', id }))
+      delete calls[id]
+      if (type === 'done') call.resolve(parse(text))
+      else if (type === 'bytes') call.resolve(bytes(text))
+      else call.reject(new BridgeError(kind, text))
+    }
+
+    const call = (name, input, { signal, onProgress } = {}) =>
+      start(name, input, signal, (part, acknowledge) => {
+        acknowledge()
+        onProgress?.(part)
+      }).promise
+
+    // The app sends a few parts ahead; it waits until the page has taken them.
+    async function* stream(name, input, { signal } = {}) {
+      const parts = []
+      let wake, failure, isDone = false
+      const { id, promise } = start(name, input, signal, (part, acknowledge) => {
+        parts[parts.length] = { part, acknowledge }
+        wake?.()
+      })
+      promise.then(() => { isDone = true; wake?.() }, error => { isDone = true; failure = error; wake?.() })
+      try {
+        for (let next = 0; ; ) {
+          if (next < parts.length) {
+            const { part, acknowledge } = parts[next++]
+            if (next === parts.length) next = parts.length = 0
+            acknowledge()
+            yield part
+          } else if (isDone) {
+            if (failure) throw failure
+            return
+          } else {
+            await new NativePromise(resolve => { wake = resolve })
+          }
+        }
+      } finally {
+        if (calls[id]) {
+          calls[id].resolve()
+          delete calls[id]
+          post({ type: 'abort', id })
+        }
+      }
+    }
+
+    dispatchEvent(new MessageEvent('runway', { ports: [port2] }))
+    defineProperty(globalThis, 'runway', { value: freeze({ call, stream, BridgeError }) })
+  }
+})()

@@ -1,0 +1,271 @@
+import Foundation
+import RunwayBridge
+import Synchronization
+
+/// One tab of Chromium with a bridge.
+///
+/// The relay of `runway.js` runs in an isolated world. A message is accepted from a context of that world only, and
+/// belongs to the origin that the browser recorded when it created the context.
+package final class ChromiumPage: Sendable {
+    private struct Context {
+        let uniqueID: String
+        let session: String
+        let number: Int
+        let origin: String
+    }
+
+    private struct State {
+        /// The sessions of the tab: its own, and one for each frame in another process.
+        var sessions: Set<String>
+        var contexts: [Context] = []
+        /// The navigations of the main frame, and who waits for the next.
+        var navigationCount = 0
+        var waiting: [CheckedContinuation<Void, any Error>] = []
+        var onLog: (@Sendable (String) -> Void)?
+    }
+
+    private static let world = "runway"
+    private static let binding = "runwayNative"
+    /// Constant code: a reply is passed as values, to the unique id of a context.
+    private static let reply = "function (...reply) { runwayReply(...reply) }"
+
+    let target: String
+    private let browser: ChromiumBrowser
+    private let session: String
+    /// Guards the sessions and the contexts of the tab.
+    private let state: Mutex<State>
+    private let bridged: Lazy
+
+    /// The bridge's side of the tab, which needs the tab to send its replies.
+    private final class Lazy: Sendable {
+        /// Guards the value, which is set once.
+        private let value = Mutex<BridgedPage?>(nil)
+        var page: BridgedPage? { value.withLock { $0 } }
+        func set(_ page: BridgedPage) { value.withLock { $0 = page } }
+    }
+
+    init(_ bridge: Bridge, in browser: ChromiumBrowser, target: String, session: String) {
+        (self.browser, self.target, self.session) = (browser, target, session)
+        state = Mutex(State(sessions: [session]))
+        bridged = Lazy()
+        let shell = BridgedPage.Shell { [weak self] reply, context in
+            self?.pass(reply, to: context)
+        } reset: { [weak self] in
+            self?.reset()
+        }
+        bridged.set(BridgedPage(bridge, shell: shell))
+    }
+
+    // MARK: Driving
+
+    /// Loads a page, and waits until the browser shows it instead of the former one.
+    ///
+    /// - Throws: ``ChromiumError`` if the browser can't load it.
+    package func load(_ address: String) async throws {
+        let count = state.withLock { $0.navigationCount }
+        let result = try await browser.pipe.send("Page.navigate", ["url": .string(address)], in: session)
+        if let text = result["errorText"].string, !text.isEmpty { throw ChromiumError(text) }
+        // Without a loader only the fragment of the address changed.
+        if result["loaderId"].string != nil { try await waitForNavigation(after: count) }
+    }
+
+    /// Goes back or forward in the history, and waits until the browser shows the page.
+    package func go(by offset: Int) async throws {
+        let count = state.withLock { $0.navigationCount }
+        let history = try await browser.pipe.send("Page.getNavigationHistory", in: session)
+        let index = (history["currentIndex"].integer ?? 0) + offset
+        guard history["entries"].elements.indices.contains(index) else { throw ChromiumError("no such entry") }
+        let id = history["entries"].elements[index]["id"]
+        _ = try await browser.pipe.send("Page.navigateToHistoryEntry", ["entryId": id], in: session)
+        try await waitForNavigation(after: count)
+    }
+
+    /// Waits until the main frame has navigated more than `count` times.
+    ///
+    /// - Throws: ``ChromiumError`` if the tab is closed before.
+    private func waitForNavigation(after count: Int) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let hasNavigated = state.withLock { state in
+                if state.navigationCount > count { return true }
+                state.waiting.append(continuation)
+                return false
+            }
+            if hasNavigated { continuation.resume() }
+        }
+    }
+
+    private func resumeWaiting(with result: Result<Void, any Error>) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.navigationCount += 1
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume(with: result) }
+    }
+
+    /// Evaluates an expression in the page, waits for its promise, and returns its value as JSON text.
+    package func evaluate(_ expression: String, asGesture: Bool = false) async throws -> String {
+        let result = try await browser.pipe.send(
+            "Runtime.evaluate",
+            [
+                "expression": .string("(async () => JSON.stringify(await (\(expression))))()"), "awaitPromise": true,
+                "returnByValue": true, "userGesture": .bool(asGesture),
+            ], in: session)
+        if let text = result["exceptionDetails"]["exception"]["description"].string { throw ChromiumError(text) }
+        return result["result"]["value"].string ?? "undefined"
+    }
+
+    /// Presses and lifts the mouse at a point of the page, as a user would.
+    package func click(x: Int, y: Int) async throws {
+        for type in ["mousePressed", "mouseReleased"] {
+            _ = try await browser.pipe.send(
+                "Input.dispatchMouseEvent",
+                ["type": .string(type), "x": .integer(x), "y": .integer(y), "button": "left", "clickCount": 1],
+                in: session)
+        }
+    }
+
+    /// Ends the process that shows the page.
+    package func crash() { browser.pipe.post("Page.crash", in: session) }
+
+    /// Closes the tab.
+    package func close() async throws {
+        browser.remove(self)
+        bridged.page?.closeAll()
+        resumeWaiting(with: .failure(ChromiumError.ended))
+        _ = try await browser.pipe.send("Target.closeTarget", ["targetId": .string(target)])
+    }
+
+    /// Sets who receives what the page writes to its console.
+    package func onLog(_ receive: @escaping @Sendable (String) -> Void) { state.withLock { $0.onLog = receive } }
+
+    // MARK: Bridging
+
+    func prepare() async throws {
+        prepare(session)
+        let pattern = DevToolsValue.string("*\(BridgedPage.bytesPath)*")
+        browser.pipe.post("Fetch.enable", ["patterns": [["urlPattern": pattern]]], in: session)
+        // The replies arrive in the order of the commands.
+        _ = try await browser.pipe.send("Page.getFrameTree", in: session)
+    }
+
+    private func prepare(_ session: String) {
+        let script = DevToolsValue.string(String(decoding: Bridge.script, as: UTF8.self))
+        let pipe = browser.pipe
+        pipe.post("Page.enable", in: session)
+        pipe.post("Runtime.enable", in: session)
+        pipe.post(
+            "Runtime.addBinding", ["name": .string(Self.binding), "executionContextName": .string(Self.world)],
+            in: session)
+        pipe.post(
+            "Page.addScriptToEvaluateOnNewDocument", ["source": script, "worldName": .string(Self.world)], in: session)
+        pipe.post("Page.addScriptToEvaluateOnNewDocument", ["source": script], in: session)
+        // A frame in another process waits until it has its scripts.
+        pipe.post(
+            "Target.setAutoAttach",
+            [
+                "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
+                "filter": [["type": "iframe"], ["exclude": true]],
+            ], in: session)
+    }
+
+    private func pass(_ reply: PageReply, to context: String) {
+        guard let session = state.withLock({ $0.contexts.first { $0.uniqueID == context }?.session }) else { return }
+        let values: [DevToolsValue] = [
+            .string(reply.document), .integer(reply.generation), .string(reply.kind.rawValue), .integer(reply.id),
+            .string(reply.errorKind), .string(reply.text),
+        ]
+        browser.pipe.post(
+            "Runtime.callFunctionOn",
+            [
+                "functionDeclaration": .string(Self.reply), "uniqueContextId": .string(context), "silent": true,
+                "arguments": .array(values.map { ["value": $0] }),
+            ], in: session)
+    }
+
+    private func reset() {
+        for origin in Set(state.withLock { $0.contexts.map(\.origin) }) {
+            browser.pipe.post(
+                "Storage.clearDataForOrigin", ["origin": .string(origin), "storageTypes": "all"], in: session)
+        }
+        browser.pipe.post("Page.reload", ["ignoreCache": true], in: session)
+    }
+
+    func refusePopup() { bridged.page?.refuse(.popup, "The page tried to open a window.") }
+
+    func receive(_ method: String, _ parameters: DevToolsValue, _ session: String) {
+        guard state.withLock({ $0.sessions.contains(session) }) else { return }
+        switch method {
+        case "Runtime.bindingCalled":
+            guard parameters["name"].string == Self.binding, let text = parameters["payload"].string else { return }
+            let number = parameters["executionContextId"].integer
+            let context = state.withLock { $0.contexts.last { $0.session == session && $0.number == number } }
+            if let context { bridged.page?.receive(text, from: context.uniqueID) }
+        case "Runtime.executionContextCreated": open(parameters["context"], session)
+        case "Runtime.executionContextDestroyed":
+            let id = parameters["executionContextUniqueId"].string
+            close { $0.uniqueID == id }
+        case "Runtime.executionContextsCleared", "Inspector.targetCrashed": close { $0.session == session }
+        case "Target.attachedToTarget":
+            guard let child = parameters["sessionId"].string else { return }
+            state.withLock { _ = $0.sessions.insert(child) }
+            prepare(child)
+            browser.pipe.post("Runtime.runIfWaitingForDebugger", in: child)
+        case "Target.detachedFromTarget":
+            guard let child = parameters["sessionId"].string else { return }
+            state.withLock { _ = $0.sessions.remove(child) }
+            close { $0.session == child }
+        case "Page.frameNavigated":
+            if parameters["frame"]["id"].string == target { resumeWaiting(with: .success(())) }
+        case "Fetch.requestPaused": respond(to: parameters)
+        case "Runtime.consoleAPICalled":
+            let words = parameters["args"].elements.map { $0["value"].string ?? $0["description"].string ?? "" }
+            state.withLock { $0.onLog }?(words.joined(separator: " "))
+        case "Runtime.exceptionThrown":
+            let details = parameters["exceptionDetails"]
+            state.withLock { $0.onLog }?(details["exception"]["description"].string ?? details["text"].string ?? "")
+        default: break
+        }
+    }
+
+    private func open(_ context: DevToolsValue, _ session: String) {
+        guard context["name"].string == Self.world, let id = context["uniqueId"].string,
+            let number = context["id"].integer, let origin = context["origin"].string
+        else { return }
+        state.withLock { state in
+            state.contexts.removeAll { $0.uniqueID == id }
+            state.contexts.append(Context(uniqueID: id, session: session, number: number, origin: origin))
+        }
+        bridged.page?.open(
+            id, origin: origin,
+            isMainFrame: session == self.session && context["auxData"]["frameId"].string == target)
+    }
+
+    private func close(_ isClosed: (Context) -> Bool) {
+        let closed = state.withLock { state in
+            let closed = state.contexts.filter(isClosed)
+            state.contexts.removeAll(where: isClosed)
+            return closed
+        }
+        for context in closed { bridged.page?.close(context.uniqueID) }
+    }
+
+    /// Responds with the bytes of a call, under the origin of the page.
+    private func respond(to request: DevToolsValue) {
+        let address = request["request"]["url"].string ?? ""
+        let path = URL(string: address)?.path(percentEncoded: true) ?? ""
+        let isMainFrame = request["frameId"].string == target
+        let data = isMainFrame ? bridged.page?.takeBytes(at: path) : nil
+        let fields = [
+            ("Content-Type", "application/octet-stream"), ("X-Content-Type-Options", "nosniff"),
+            ("Cache-Control", "no-store"), ("Content-Security-Policy", "sandbox"),
+        ]
+        browser.pipe.post(
+            "Fetch.fulfillRequest",
+            [
+                "requestId": request["requestId"], "responseCode": .integer(data == nil ? 404 : 200),
+                "responseHeaders": .array(fields.map { ["name": .string($0.0), "value": .string($0.1)] }),
+                "body": .bytes(data ?? Data()),
+            ], in: session)
+    }
+}
