@@ -6,7 +6,7 @@
 #
 # SCRATCH names the folder of the build, FOLDER the one to measure in; the default is a new one beside the build. RECORDS is how many
 # records are sent, 1,000,000 by default. With RUNWAY_POSTGRESQL, the URL of a database, the server's half is also measured over it, which
-# needs libpq, and the part sync is added: operations that devices push into one space, beside a store with a statement for each row.
+# needs libpq.
 set -euo pipefail
 cd "$(dirname "$0")"
 

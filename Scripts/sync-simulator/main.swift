@@ -35,6 +35,9 @@ func run(seeds: ClosedRange<UInt64>, printsTraces: Bool) throws -> Bool {
         transactions += outcome.transactionCount
         reached.formUnion(outcome.places)
         if printsTraces { print(seed, outcome.trace) }
+        if seed % 1_000 == 0 {
+            FileHandle.standardError.write(Data("\(seed) seeds, \(failures) failed\n".utf8))
+        }
         guard let failure = outcome.failure else { continue }
         failures += 1
         print("seed \(seed): \(failure)")

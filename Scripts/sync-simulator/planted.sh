@@ -9,6 +9,8 @@ plant "rule 5: a winner stores its own clock" Merging/Merger.swift 's/max\(time,
 plant "rule 6: an insert begins the first life" Merging/Row.swift 's/life \+ 1 \+ life % 2/1/'
 plant "rule 6: columns outlive their row" Merging/Row.swift 's/if change\.life > life \{ columns = \[:\] \}//'
 plant "rule 7: whole rows are merged" Merging/Merger.swift 's/case \.wholeRow: .*/case .wholeRow: break/'
+plant "rule 8: a time that is ahead is refused" Server/SpaceServer.swift \
+    's/(if transaction\.isVoid .*)/\1; if transaction.time > time { return .refused(.forbidden, head: head) }/'
 plant "rule 10: a head that was only heard of is pulled to" Device/SyncDevice.swift \
     's/min\(target \?\? page\.head, page\.head\)/target ?? page.head/'
 plant "rule 11: a snapshot is shown before its log" Device/SyncDevice+Snapshot.swift \

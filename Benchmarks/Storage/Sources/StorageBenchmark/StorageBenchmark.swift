@@ -9,20 +9,14 @@ enum StorageBenchmark {
         ("cache", CacheBenchmark.run), ("callers", CallerBenchmark.run), ("opening", CacheBenchmark.opening),
         ("recording", RecordingBenchmark.run), ("reopening", ReopeningBenchmark.run),
         ("changes", ChangeBenchmark.run), ("sending", SendingBenchmark.run), ("ingest", IngestBenchmark.run),
-        ("records", RecordBenchmark.run),
-        ("staging", StagingBenchmark.run),
+        ("records", RecordBenchmark.run), ("staging", StagingBenchmark.run),
     ]
-    #if PostgreSQL
-        private static let databaseParts: [Part] = [("sync", SyncBenchmark.run)]
-    #else
-        private static let databaseParts: [Part] = []
-    #endif
 
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         let folder = URL(filePath: arguments.first ?? "measured")
         let wanted = Set(arguments.dropFirst())
-        for part in parts + databaseParts where wanted.isEmpty || wanted.contains(part.name) {
+        for part in parts where wanted.isEmpty || wanted.contains(part.name) {
             try? FileManager.default.removeItem(at: folder)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             print("— \(part.name)")
