@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 
 /// A synchronised table as it is in the file, with the statements that capture and show its rows.
 final class TableShape: Sendable {
@@ -8,6 +9,16 @@ final class TableShape: Sendable {
     /// The columns without the id and the space, in the order of the file.
     let columns: [String]
     private let textColumns: [String]
+    /// Reads the values of a row of a space.
+    let select: String
+    /// Deletes a row of a space.
+    let delete: String
+    /// Reads the ids of the rows of a space.
+    let keys: String
+    /// Guards the statements that show a row, by the positions of its columns.
+    private let upserts = Mutex<[[Int]: String]>([:])
+    /// The number of statements at which they are made anew: rows may have any columns.
+    private static let upsertLimit = 64
 
     /// Reads the columns of a table; `nil` if there is no such table.
     init?(_ name: String, space: String, in database: Database) throws {
@@ -20,6 +31,11 @@ final class TableShape: Sendable {
         let values = found.filter { $0.name != key && $0.name != space }
         columns = values.map(\.name)
         textColumns = values.filter { !["INTEGER", "REAL"].contains($0.type.uppercased()) }.map(\.name)
+        let names = values.isEmpty ? "1" : columns.map(\.quotedName).joined(separator: ", ")
+        let (table, row) = (name.quotedName, "\(key.quotedName) = ? AND \(space.quotedName) = ?")
+        select = "SELECT \(names) FROM \(table) WHERE \(row)"
+        delete = "DELETE FROM \(table) WHERE \(row)"
+        keys = "SELECT \(key.quotedName) FROM \(table) WHERE \(space.quotedName) = ?"
     }
 
     private var table: String { name.quotedName }
@@ -83,14 +99,18 @@ final class TableShape: Sendable {
         """
     }
 
-    /// Reads the values of a row of a space.
-    var select: String {
-        let names = columns.isEmpty ? "1" : columns.map(\.quotedName).joined(separator: ", ")
-        return "SELECT \(names) FROM \(table) WHERE \(key.quotedName) = ? AND \(space.quotedName) = ?"
-    }
-
     /// Inserts a row with the values of these columns, or replaces it. The row of another space stays as it is.
     func upsert(_ positions: [Int]) -> String {
+        upserts.withLock { upserts in
+            if let sql = upserts[positions] { return sql }
+            if upserts.count == Self.upsertLimit { upserts = [:] }
+            let sql = makeUpsert(positions)
+            upserts[positions] = sql
+            return sql
+        }
+    }
+
+    private func makeUpsert(_ positions: [Int]) -> String {
         let names = positions.map { columns[$0].quotedName }
         // A column without a value returns to its default: a pending change that was refused may have set it.
         let assignments = columns.isEmpty ? [key.quotedName] : columns.map(\.quotedName)
@@ -102,8 +122,4 @@ final class TableShape: Sendable {
                 WHERE \(space.quotedName) IS excluded.\(space.quotedName)
             """
     }
-
-    var delete: String { "DELETE FROM \(table) WHERE \(key.quotedName) = ? AND \(space.quotedName) = ?" }
-    /// The ids of the rows of a space.
-    var keys: String { "SELECT \(key.quotedName) FROM \(table) WHERE \(space.quotedName) = ?" }
 }
