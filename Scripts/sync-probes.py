@@ -1,6 +1,7 @@
 """Devices as processes, which write to one space while they, their server and the network between them fail; then all have to agree.
 
-    sync-probes.py TOOL [--seconds N] [--probes N] [--runs N] [--seed N] [--place PLACE] [--servers N] [--plant BUG] [--verbose]
+    sync-probes.py TOOL [--seconds N] [--probes N] [--runs N] [--seed N] [--place PLACE] [--servers N] [--restore] [--plant BUG]
+        [--verbose]
 
 TOOL is `runway`. Its servers (`runway serve --sync PLACE`; a SQLite file of this script's without PLACE) are reached through a proxy of this
 script's, that cuts one direction, delays, and resets or forgets connections. Processes are killed and stopped, and clocks are a day ahead or behind.
@@ -107,6 +108,8 @@ class Run:
             await self.plant()
             await self.end_faults()
             seconds = await self.agree()
+            if self.options.restore and not self.findings:
+                await self.restore()
             if not self.findings:
                 await self.check_end()
             return seconds
@@ -240,6 +243,32 @@ class Run:
             self.find(f"the devices do not agree after five minutes: {reason}")
         return None
 
+    async def restore(self):
+        """Puts an earlier file of a device back, as a backup does; what the device has written since then is at the server."""
+        probe, saved = self.probes[0], self.folder / "saved.sqlite"
+
+        async def copy(source, target):
+            await probe.kill()
+            for end in ("", "-wal", "-shm"):
+                target.with_name(target.name + end).unlink(missing_ok=True)
+                if end != "-shm" and (file := source.with_name(source.name + end)).exists():
+                    shutil.copyfile(file, target.with_name(target.name + end))
+            await probe.start()
+
+        await copy(probe.file, saved)
+        for pair in range(PAIRS // 2):
+            await probe.write_pair(1, pair)
+        if await self.agree() is None:
+            return
+        probe.link.open["up"].clear()
+        await copy(saved, probe.file)
+        for pair in range(PAIRS // 2, PAIRS):
+            await probe.write_pair(1, pair)
+        await self.probes[-1].write_pair()
+        probe.link.heal()
+        if (seconds := await self.agree()) is not None:
+            self.say(f"they agree {seconds:.1f} s after an earlier file of a device came back", always=True)
+
     async def check_end(self):
         rows = await self.probes[0].read()
         for probe in self.probes:
@@ -325,6 +354,7 @@ async def main():
     parser.add_argument("--seed", type=int, default=int(time.time()), help="the first seed")
     parser.add_argument("--place", help="a PostgreSQL URL; a SQLite file without it")
     parser.add_argument("--servers", type=int, default=1, help="the number of servers, with --place")
+    parser.add_argument("--restore", action="store_true", help="after the faults, put an earlier file of a device back")
     parser.add_argument("--plant", choices=BUGS, help="a bug that has to be found")
     parser.add_argument("--verbose", action="store_true", help="print each fault")
     options = parser.parse_args()

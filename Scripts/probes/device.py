@@ -77,9 +77,10 @@ class Probe(Child):
         await self.perform("txn", set=[{"table": "item", "row": row, **change} for row, change in changes])
         self.acknowledged += 1
 
-    async def write_pair(self, kind=None):
+    async def write_pair(self, kind=None, pair=None):
         """Writes both rows of a pair in one transaction; from 0 to 1, the kind decides whether they are deleted, reordered or saved."""
-        pair, kind = self.rng.randrange(PAIRS), self.rng.random() if kind is None else kind
+        pair = self.rng.randrange(PAIRS) if pair is None else pair
+        kind = self.rng.random() if kind is None else kind
         known = next(iter(self.possible[pair])) if len(self.possible[pair]) == 1 else None
         rank = "".join(self.rng.choice("abcdefghijklmnop") for _ in range(6))
         text = self.text()
