@@ -98,7 +98,8 @@ struct Reference {
     ) {
         var covered: Int64 = 0
         if let index = epochs.firstIndex(where: { $0.id == basis.epoch }) {
-            covered = min(basis.number, epochs[index...].map(\.cut).min() ?? 0)
+            // The head before this transaction: a server that was restored may have had more entries in the same epoch.
+            covered = min(basis.number, epochs[index...].map(\.cut).min() ?? 0, head - 1)
         }
         let line = lines[key] ?? Line()
         var (next, lost, rivals) = (line, false, [Cell]())
