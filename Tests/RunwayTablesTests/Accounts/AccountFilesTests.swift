@@ -196,19 +196,22 @@ struct AccountFilesTests {
     }
 
     @Test func aSealingExcludesOpening() async throws {
-        try await fill("ada").close()
-        let (isSealing, isOpened) = (AwaitedValue(0), DispatchSemaphore(value: 0))
-        let noted = NotedSealing(base: sealing) {
-            if isSealing.value > 0 { return }
-            isSealing.update { $0 = 1 }
-            isOpened.wait()
+        // It blocks a thread of all tasks.
+        try await oneAtATime {
+            try await fill("ada").close()
+            let (isSealing, isOpened) = (AwaitedValue(0), DispatchSemaphore(value: 0))
+            let noted = NotedSealing(base: sealing) {
+                if isSealing.value > 0 { return }
+                isSealing.update { $0 = 1 }
+                isOpened.wait()
+            }
+            let task = Task { [accounts] in try await accounts.seal("ada", with: noted) }
+            try await isSealing.wait(until: 1)
+            #expect(await kind { _ = try await open("ada", sealing: sealing) } == .locked)
+            isOpened.signal()
+            try await task.value
+            try await expectAll(of: "ada", in: try await open("ada", sealing: sealing))
         }
-        let task = Task { [accounts] in try await accounts.seal("ada", with: noted) }
-        try await isSealing.wait(until: 1)
-        #expect(await kind { _ = try await open("ada", sealing: sealing) } == .locked)
-        isOpened.signal()
-        try await task.value
-        try await expectAll(of: "ada", in: try await open("ada", sealing: sealing))
     }
 
     @Test @MainActor func anObservedStoreIsClosed() async throws {

@@ -36,11 +36,14 @@ struct ReformingTests {
     }
 
     @Test func sendableReformerRunsOffTheMainActor() async throws {
-        let manager = try await landed(Refresh(), #"{"headline":"one"}"#)
-        let reformer = WaitingReformer()
-        // The signal comes from the main actor, which is free only while the reformer waits somewhere else.
-        Task { reformer.signal.signal() }
-        #expect(try await manager.fetchConcurrently(reformer) == .success)
+        // It blocks a thread of all tasks.
+        try await oneAtATime {
+            let manager = try await landed(Refresh(), #"{"headline":"one"}"#)
+            let reformer = WaitingReformer()
+            // The signal comes from the main actor, which is free only while the reformer waits somewhere else.
+            Task { reformer.signal.signal() }
+            #expect(try await manager.fetchConcurrently(reformer) == .success)
+        }
     }
 
     @Test func reformerErrorIsOneRecordedNetworkError() async throws {

@@ -181,15 +181,18 @@ struct PagingTests {
     }
 
     @Test(.timeLimit(.minutes(10))) func loadCancelledWhileReadingDoesNotLand() async throws {
-        let play = PagedPlay(EditedList(count: 9), HeldList.self)
-        play.manager.load(HeldList())
-        try await waitUntil { HeldList.isHeld.withLock { $0 } }
-        play.manager.cancelAll()
-        #expect(!play.manager.isLoading)
-        play.list.insert(at: 0)
-        HeldList.isRead.signal()
-        #expect(try await play.first(HeldList())?.get() == [10, 1, 2, 3, 4])
-        #expect(play.landings.count == 1)
+        // It blocks a thread of all tasks.
+        try await oneAtATime {
+            let play = PagedPlay(EditedList(count: 9), HeldList.self)
+            play.manager.load(HeldList())
+            try await waitUntil { HeldList.isHeld.withLock { $0 } }
+            play.manager.cancelAll()
+            #expect(!play.manager.isLoading)
+            play.list.insert(at: 0)
+            HeldList.isRead.signal()
+            #expect(try await play.first(HeldList())?.get() == [10, 1, 2, 3, 4])
+            #expect(play.landings.count == 1)
+        }
     }
 
     @Test func olderPageNeverLandsAfterAReload() async throws {
