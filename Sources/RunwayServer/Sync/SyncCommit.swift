@@ -26,6 +26,9 @@ public struct SyncCommit: Sendable, Hashable {
         /// The values of the changed columns; `nil` if the row was deleted. Values that lost against a concurrent
         /// change are left out.
         public let values: [String: SyncValue]?
+        /// The space to which the row moved, if it was deleted for that; `nil` otherwise. The insert there is a
+        /// transaction of that space.
+        public let movedTo: UUID?
     }
 
     package init(_ entry: LogEntry, in space: Identifier, by subject: String?) {
@@ -35,7 +38,8 @@ public struct SyncCommit: Sendable, Hashable {
             let values = change.columns.map { ($0.name, $0.value.value) }
             return Change(
                 table: change.key.table, row: UUID(change.key.id),
-                values: change.life % 2 == 1 ? Dictionary(values) { $1 } : nil)
+                values: change.life % 2 == 1 ? Dictionary(values) { $1 } : nil,
+                movedTo: change.movedTo.map { UUID($0) })
         }
     }
 }
@@ -82,11 +86,17 @@ public struct SyncAccess: Sendable, Hashable {
     public let row: UUID?
     /// The values that an operation assigns; empty for ``Kind/read`` and ``Kind/delete``.
     public let values: [String: SyncValue]
+    /// The space to which the row moves, for a ``Kind/delete`` of that purpose; `nil` otherwise. The insert there asks
+    /// for its own right in that space.
+    public let movedTo: UUID?
 
     static let read = SyncAccess(.read, table: nil, row: nil, values: [:])
 
-    private init(_ kind: Kind, table: String?, row: Identifier?, values: Columns<SyncValue>) {
+    private init(
+        _ kind: Kind, table: String?, row: Identifier?, values: Columns<SyncValue>, movedTo space: Identifier? = nil
+    ) {
         (self.kind, self.table, self.row) = (kind, table, row.map { UUID($0) })
+        movedTo = space.map { UUID($0) }
         self.values = Dictionary(values.map { ($0.name, $0.value) }) { $1 }
     }
 
@@ -95,7 +105,8 @@ public struct SyncAccess: Sendable, Hashable {
         switch action {
         case .insert(let key, _, let values): self.init(.insert, table: key.table, row: key.id, values: values)
         case .update(let key, _, let values): self.init(.update, table: key.table, row: key.id, values: values)
-        case .delete(let key, _, _): self.init(.delete, table: key.table, row: key.id, values: [:])
+        case .delete(let key, _, let space):
+            self.init(.delete, table: key.table, row: key.id, values: [:], movedTo: space)
         case .batch(let batch): self.init(.updateAll, table: batch.table, row: nil, values: batch.values)
         case .void: return nil
         }
