@@ -18,7 +18,7 @@ public func readAnyMessage(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     check(bytes, as: SyncValue.self)
     let id = Identifier(high: 1, low: 1)
     let request = SyncRequest.pull(PullRequest(device: id, cursor: .none, offset: 0))
-    for status in [200, 403, 409, 410, 413, 422, 426, 503] {
+    for status in [200, 403, 409, 410, 413, 422, 426, 429, 503] {
         guard let response = try? SyncResponse(WireResponse(status: status, body: bytes), to: request) else { continue }
         let again = try? SyncResponse(response.wire, to: request)
         precondition(again == response, "a response reads otherwise")

@@ -273,6 +273,12 @@
             cache.devices[device]?.subject = subject
         }
 
+        func deviceCount(of subject: String, upTo limit: Int) throws -> Int {
+            try sendChanges()
+            let page = try run(SyncStatements.deviceCount, [.bytes(Array(subject.utf8)), .integer(Int64(limit))])
+            return Int(page.integer(0, 0))
+        }
+
         func devices(after device: Identifier?, limit: Int) throws -> [Identifier] {
             try sendChanges()
             let page = try run(SyncStatements.deviceIDs, [.id(device), .integer(Int64(limit))])

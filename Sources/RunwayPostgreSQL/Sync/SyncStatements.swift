@@ -100,6 +100,10 @@ enum SyncStatements {
         SELECT device FROM runway_sync_device WHERE tenant = $1 AND space = $2 AND ($3::uuid IS NULL OR device > $3)
         ORDER BY device LIMIT $4
         """
+    static let deviceCount = """
+        SELECT count(*) FROM (SELECT 1 FROM runway_sync_device WHERE tenant = $1 AND space = $2 AND subject = $3 LIMIT $4)
+        AS devices
+        """
     static let mark = "SELECT time, total FROM runway_sync_log WHERE tenant = $1 AND space = $2 AND number = $3"
 
     static let saveDevices = """
@@ -138,7 +142,7 @@ enum SyncStatements {
     static var all: [String] {
         tables + [
             space, lockedSpace, begin, saveSpace, spaces, devices, verdicts, rows, liveRows, page, entries, deviceIDs,
-            mark, saveDevices, saveVerdicts, saveRows, append, removeEntries, saveWaiting, removeWaiting,
+            deviceCount, mark, saveDevices, saveVerdicts, saveRows, append, removeEntries, saveWaiting, removeWaiting,
         ]
     }
 }

@@ -93,6 +93,9 @@ private struct MemorySyncTables: SyncTables {
 
     func subject(of device: Identifier) -> String? { subjects[device] }
     mutating func setSubject(_ subject: String, of device: Identifier) { subjects[device] = subject }
+    func deviceCount(of subject: String, upTo limit: Int) -> Int {
+        min(subjects.values.count { $0 == subject }, limit)
+    }
     func devices(after device: Identifier?, limit: Int) -> [Identifier] {
         Array(devices.keys.filter { key in device.map { key > $0 } ?? true }.sorted().prefix(limit))
     }

@@ -23,6 +23,11 @@ struct SyncExchange: Sendable {
     /// The rules, with the transactions that a hook refused.
     var server: SpaceServer
 
+    /// The largest number of transactions of one packet that a hook may refuse.
+    static let maximumRefusals = 8
+    /// The largest number of device ids of one subject in one space, closed ones included.
+    static let maximumDevices = 1_000
+
     init(
         _ request: SyncRequest, in space: Identifier, as subject: String, _ server: SpaceServer,
         _ rights: @escaping SyncService.Rights, _ logLimits: SyncLogLimits
@@ -39,6 +44,11 @@ struct SyncExchange: Sendable {
         if case .push = request, !rights(subject, UUID(space), .read) {
             // The right was withdrawn while the request waited for the lock.
             return Result(response: try Self.revoked(device, subject, &tables, closes: true).response, head: nil)
+        }
+        if case .push = request, try tables.subject(of: device) == nil,
+            try tables.deviceCount(of: subject, upTo: Self.maximumDevices) >= Self.maximumDevices
+        {
+            return Result(response: .tooManyDevices, head: nil)
         }
         let (response, changes) = try server.handle(request, at: try tables.now, over: &tables)
         if changes.devices[device] != nil { try tables.setSubject(subject, of: device) }

@@ -24,6 +24,7 @@ import RunwaySyncCore
 /// | 413 | `tooLarge` | the body is too large; the device divides its packet |
 /// | 422 | `invalid` | the request is malformed |
 /// | 426 | `upgrade` | the app is too old |
+/// | 429 | `too-many-devices` | the subject has 1,000 devices in the space |
 /// | 503 | `wait` | the store is busy or fails; with `Retry-After` |
 public struct SyncRouter<Context: RequestContext>: Sendable {
     /// Returns the subject that sends a request, such as the id of an account. It is called before the body is read.

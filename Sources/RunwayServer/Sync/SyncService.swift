@@ -93,10 +93,14 @@ public final class SyncService: Sendable {
     ) async throws -> SyncResponse {
         guard rights(subject, UUID(space), .read) else { return try await revoke(request.device, in: space, subject) }
         guard request.device != Self.device(of: space) else { return .deviceTaken }
-        var server = SpaceServer(policies) { [rights] _, action in
-            SyncAccess(action).map { rights(subject, UUID(space), $0) } ?? true
+        var server = SpaceServer(policies) { [rights] sender, action in
+            // A void changes nothing. An operation that waited may come from a subject that has left the space.
+            guard let access = SyncAccess(action) else { return true }
+            guard let writer = sender.subject else { return false }
+            if writer != subject, !rights(writer, UUID(space), .read) { return false }
+            return rights(writer, UUID(space), access)
         }
-        server.minimumSchema = minimumSchema
+        (server.subject, server.minimumSchema) = (subject, minimumSchema)
         var exchange = SyncExchange(request, in: space, as: subject, server, rights, logLimits)
         while true {
             do {
@@ -116,6 +120,8 @@ public final class SyncService: Sendable {
             } catch let refused as SyncExchange.Refused {
                 // The transaction was rolled back. It runs again without the refused one.
                 exchange.server.refusals[refused.transaction] = Refusal(name: refused.refusal.reason)
+                // Each time runs all other transactions again. The device divides the packet.
+                if exchange.server.refusals.count > SyncExchange.maximumRefusals { return .tooLarge }
             }
         }
     }

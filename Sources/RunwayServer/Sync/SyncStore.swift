@@ -43,6 +43,8 @@ package protocol SyncTables: SpaceTables {
     func subject(of device: Identifier) throws -> String?
     /// Stores the subject of a device whose record was saved in this transaction.
     mutating func setSubject(_ subject: String, of device: Identifier) throws
+    /// Returns the number of devices of a subject; `limit` if there are more.
+    func deviceCount(of subject: String, upTo limit: Int) throws -> Int
     /// Returns devices after an id, in the order of their ids.
     func devices(after device: Identifier?, limit: Int) throws -> [Identifier]
     /// Returns the time at which an entry of the log was stored, and the size of all entries up to it; `nil` before the

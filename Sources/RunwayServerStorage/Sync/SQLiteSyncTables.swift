@@ -193,6 +193,15 @@ extension SQLiteSyncTables {
         ).execute(arguments: [subject, space, device.data, subject])
     }
 
+    func deviceCount(of subject: String, upTo limit: Int) throws -> Int {
+        try Int.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT COUNT(*) FROM (SELECT 1 FROM runway_sync_device WHERE space = ? AND subject = ? LIMIT ?)
+                    """),
+            arguments: [space, subject, limit]) ?? 0
+    }
+
     func devices(after device: Identifier?, limit: Int) throws -> [Identifier] {
         try Row.fetchAll(
             database.cachedStatement(

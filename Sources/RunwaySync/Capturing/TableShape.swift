@@ -84,10 +84,10 @@ final class TableShape: Sendable {
         ]
     }
 
-    /// An expression for the size of the values in bytes.
+    /// An expression for the size of the values in bytes, not below that of a transaction with the row.
     private func size(_ row: String) -> String {
         let texts = textColumns.map { " + ifnull(length(CAST(\(row)\($0.quotedName) AS BLOB)), 0)" }.joined()
-        return "\(64 + columns.reduce(0) { $0 + $1.utf8.count + 12 })\(texts)"
+        return "\(112 + name.utf8.count + columns.reduce(0) { $0 + $1.utf8.count + 12 })\(texts)"
     }
 
     /// Captures the rows that the table had before it was synchronised, as inserts.

@@ -82,6 +82,15 @@ extension SyncDevice {
         }
     }
 
+    /// Withdraws a transaction that no server accepts, before it is sent: another program may have written a row of more
+    /// than 4 MiB (rule 1). Such a transaction is the only one of its packet.
+    func withdrawTooLarge(in store: inout some DeviceStore) throws {
+        guard let packet = try nextPacket(in: store), packet.transactions.count == 1,
+            packet.transactions[0].byteCount > Transaction.maximumBytes
+        else { return }
+        try withdraw(packet.transactions[0].id, because: .tooLarge, in: &store)
+    }
+
     /// Divides the packet that waits into smaller packets. Withdraws its transaction if it has only one.
     func divide(by count: Int, because refusal: Refusal, in store: inout some DeviceStore) throws {
         guard let packet = try nextPacket(in: store) else { return }

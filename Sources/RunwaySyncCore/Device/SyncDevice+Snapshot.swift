@@ -10,9 +10,11 @@ extension SyncDevice {
     }
 
     /// The transactions whose decisions the server has to look up: those without a verdict, and those whose verdict
-    /// says that they are in the log.
+    /// says that they are in the log, up to a bound. The device sends the others again, and receives their verdicts.
     func named(in store: some DeviceStore) throws -> [Identifier] {
-        try store.outgoing().filter { $0.verdict?.isInLog ?? true }.map(\.transaction.id)
+        let outgoing = try store.outgoing()
+        let named = outgoing.filter { $0.verdict == nil } + outgoing.filter { $0.verdict?.isInLog == true }
+        return named.prefix(SnapshotRequest.maximumPending).map(\.transaction.id)
     }
 
     func stage(

@@ -7,7 +7,7 @@
 package struct SyncDevice: Sendable {
     let policies: ConflictPolicies
     /// The largest number of transactions in a packet.
-    package var packetLimit = 500
+    package var packetLimit = Packet.maximumTransactions
     /// The version of the app's tables (rule 15).
     package var schema: Int64 = 1
     /// The directions in which the space is synchronised. The default is both.
@@ -167,6 +167,9 @@ package struct SyncDevice: Sendable {
         case .upgrade:
             effects = [.upgrade]
             phase = .idle
+        case .tooManyDevices:
+            effects = [.pause(milliseconds: Self.longestPause)]
+            phase = .idle
         case .wait(let milliseconds):
             effects = [.pause(milliseconds: min(max(milliseconds, 0), Self.longestPause))]
             phase = .idle
@@ -206,6 +209,7 @@ package struct SyncDevice: Sendable {
         case .pushing:
             try seal(at: now, in: &store, using: &random)
             try expire(at: now, in: &store)
+            try withdrawTooLarge(in: &store)
             if let packet = try nextPacket(in: store) {
                 pushed = (packet.device, packet.transactions.map(\.id))
                 return [send(.push(packet))]

@@ -46,13 +46,36 @@ package struct Merger: Sendable {
         return try life > row(key, over: source).life
     }
 
-    /// Returns the action for which an insert stands that meets a live row: an update of the same life, and else a
-    /// delete; `nil` for other operations.
-    func replacement(by operation: Operation, over source: some RowSource) throws -> Operation.Action? {
-        guard case .insert(let key, let life, let values) = operation.action else { return nil }
-        let row = try row(key, over: source)
-        guard row.isLive, life >= row.life else { return nil }
-        return life == row.life ? .update(key, life: life, values) : .delete(key, life: row.lifeOfDelete)
+    /// Returns the actions that an operation stands for beside its own, with the rows as they are: an insert of a row
+    /// that is live updates or deletes it, and a change of which both versions stay inserts or updates a copy.
+    func consequences(
+        of operation: Operation, by author: Author, over source: some RowSource
+    ) throws -> [Operation.Action] {
+        var actions: [Operation.Action] = []
+        switch operation.action {
+        case .insert(let key, let life, let values):
+            let row = try row(key, over: source)
+            guard row.isLive, life >= row.life else { return [] }
+            if life > row.life { return [.delete(key, life: row.lifeOfDelete)] }
+            actions = [.update(key, life: life, values)] + (try copying(values, of: row, key, by: author, over: source))
+        case .update(let key, let life, let values):
+            let row = try row(key, over: source)
+            if life == row.life { actions = try copying(values, of: row, key, by: author, over: source) }
+        case .delete, .batch, .void: break
+        }
+        return actions
+    }
+
+    /// Returns the change of a copy that a change of a row makes; none if it makes no copy.
+    private func copying(
+        _ values: Columns<SyncValue>, of row: Row, _ key: RowKey, by author: Author, over source: some RowSource
+    ) throws -> [Operation.Action] {
+        guard let copy = copy(values, of: row, key, by: author) else { return [] }
+        switch try self.row(copy, over: source).life {
+        case 0: return [.insert(copy, life: 1, row.values(with: values))]
+        case 1: return [.update(copy, life: 1, values)]
+        default: return []
+        }
     }
 
     /// Merges one operation. An update of an absent life changes nothing.
@@ -143,9 +166,8 @@ package struct Merger: Sendable {
         let copy = author.copy(of: key, against: rival)
         let former = try self.row(copy, over: source)
         if former.life == 0 {
-            var all = row.columns.mapValues(\.value)
-            all.merge(values)
-            _ = try merge(Operation(id: operation, action: .insert(copy, life: 1, all)), by: author, over: source)
+            let insert = Operation.Action.insert(copy, life: 1, row.values(with: values))
+            _ = try merge(Operation(id: operation, action: insert), by: author, over: source)
         } else if former.life == 1 {
             // The ids of copies are no secret, so that a copy of a copy could have thousands of copies.
             _ = try merge(values, of: operation, into: copy, by: author, makesCopies: false, over: source)
@@ -169,6 +191,15 @@ package struct Merger: Sendable {
                 key: key, life: rows[key]?.life ?? 0, columns: columns, losers: losers[key] ?? [:],
                 movedTo: moves[key])
         }
+    }
+}
+
+extension Row {
+    /// Returns the values of all columns, some of them replaced.
+    fileprivate func values(with replacements: Columns<SyncValue>) -> Columns<SyncValue> {
+        var all = columns.mapValues(\.value)
+        all.merge(replacements)
+        return all
     }
 }
 

@@ -64,6 +64,8 @@ package enum SyncResponse: Hashable, Sendable {
     case revoked([Decision])
     /// 403: the id of the device belongs to another subject.
     case deviceTaken
+    /// 429: the subject has too many devices in the space.
+    case tooManyDevices
     /// 413: the request is too large.
     case tooLarge
     /// 422: the server can't read the packet.
@@ -80,7 +82,7 @@ extension SyncResponse {
         switch self {
         case .verdicts, .gap, .forked, .tooLarge, .invalid: isPush
         case .page, .snapshot, .horizon, .history: !isPush
-        case .revoked, .deviceTaken, .upgrade, .wait: true
+        case .revoked, .deviceTaken, .tooManyDevices, .upgrade, .wait: true
         }
     }
 

@@ -139,6 +139,9 @@ package struct Packet: Hashable, Sendable {
     /// The version of the app's tables when the packet is sent (rule 15).
     package let schema: Int64
 
+    /// The largest number of transactions on which a server decides together. A larger packet is divided.
+    package static let maximumTransactions = 500
+
     package init(device: Identifier, transactions: [Transaction], schema: Int64 = 1) {
         (self.device, self.transactions, self.schema) = (device, transactions, schema)
     }

@@ -78,7 +78,9 @@ extension SpaceServer {
         var loaded = SpaceWork(try tables.history)
         var lastMiss: SpaceNeeds?
         while true {
-            var needs = loaded.missing(needs(loaded, lastMiss))
+            var needs = needs(loaded, lastMiss)
+            needs.devices.formUnion(loaded.waitingDevices)
+            needs = loaded.missing(needs)
             needs.batches = Array(needs.batches.prefix(Self.maximumBatches))
             if needs != SpaceNeeds() { loaded.insert(try tables.content(for: needs), for: needs) }
             var work = loaded
@@ -105,7 +107,7 @@ extension SpaceServer {
                 needs.transactions.insert(transaction.id)
                 // A batch without the right is refused before its rows are read.
                 if case .batch = transaction.operations[0].action,
-                    !mayWrite(packet.device, transaction.operations[0].action)
+                    !mayWrite(sender(packet.device), transaction.operations[0].action)
                 {
                     continue
                 }

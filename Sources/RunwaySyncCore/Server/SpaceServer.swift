@@ -1,9 +1,11 @@
 /// The server's half for one space: decides on packets, and returns pages. The caller passes the store and the time.
 package struct SpaceServer: Sendable {
     let policies: ConflictPolicies
-    /// Whether a device may make a change. Called for each operation, after the counter row of the space was locked
+    /// Whether a sender may make a change. Called for each operation, after the counter row of the space was locked
     /// (rule 13).
-    let mayWrite: @Sendable (Identifier, Operation.Action) -> Bool
+    let mayWrite: @Sendable (Sender, Operation.Action) -> Bool
+    /// The subject whose request is handled. The default is none.
+    package var subject: String?
     /// The transactions that are refused whatever they change, with the reasons.
     package var refusals: [Identifier: Refusal] = [:]
     /// The oldest version of the app's tables that may see the space. The default is 0 (rule 15).
@@ -15,7 +17,7 @@ package struct SpaceServer: Sendable {
 
     package init(
         _ policies: ConflictPolicies,
-        mayWrite: @escaping @Sendable (Identifier, Operation.Action) -> Bool = { _, _ in true }
+        mayWrite: @escaping @Sendable (Sender, Operation.Action) -> Bool = { _, _ in true }
     ) {
         (self.policies, self.mayWrite) = (policies, mayWrite)
     }
@@ -37,6 +39,7 @@ package struct SpaceServer: Sendable {
 
     /// Returns the response to a packet that can't be decided on, whatever the space contains.
     func rejection(of packet: Packet) -> SyncResponse? {
+        if packet.transactions.count > Packet.maximumTransactions { return .tooLarge }
         if !packet.isValid { return .invalid }
         let count = packet.transactions.count { if case .batch = $0.operations[0].action { true } else { false } }
         return count > Self.maximumBatches && packet.transactions.count > 1 ? .tooLarge : nil
@@ -69,33 +72,36 @@ package struct SpaceServer: Sendable {
     ) throws -> [Decision] {
         try transactions.map { transaction in
             let time = HybridClock.clamp(transaction.time, after: record.time, at: now)
-            let verdict = try decide(transaction, from: device, time: time, in: &store, isOwn: isOwn)
-            try store.setVerdict(on: transaction.id, verdict)
+            let known = try store.verdict(on: transaction.id)
+            let verdict =
+                try known ?? decide(transaction, from: sender(device), time: time, in: &store, isOwn: isOwn)
+            if known == nil, record.counts(verdict) { try store.setVerdict(on: transaction.id, verdict) }
             (record.end, record.time) = (transaction.end, time)
             return Decision(transaction: transaction.id, number: transaction.number, verdict: verdict)
         }
     }
 
-    /// Decides on a transaction. If the transaction has a verdict already, returns that verdict (rules 3 and 12).
+    func sender(_ device: Identifier) -> Sender { Sender(device: device, subject: subject) }
+
+    /// Decides on a transaction that has no verdict yet (rule 3).
     private func decide(
-        _ transaction: Transaction, from device: Identifier, time: HybridTime, in store: inout some SpaceStore,
+        _ transaction: Transaction, from sender: Sender, time: HybridTime, in store: inout some SpaceStore,
         isOwn: Bool
     ) throws -> Verdict {
-        if let verdict = try store.verdict(on: transaction.id) { return verdict }
         var (history, merger) = (try store.history, Merger(policies))
         let (head, number) = (history.head.number, history.head.number + 1)
         if transaction.isVoid { return .refused(.void, head: head) }
-        if let refusal = try refusal(of: transaction, from: device, merger, over: store, isOwn: isOwn) {
+        let author = Author(
+            device: sender.device, time: time, basis: history.covered(by: transaction.basis), number: number)
+        if let refusal = try refusal(of: transaction, by: author, isOwn ? nil : sender, merger, over: store) {
             return .refused(refusal, head: head)
         }
-        let author = Author(
-            device: device, time: time, basis: history.covered(by: transaction.basis), number: number)
         var (isConflict, isSuperseded) = (false, true)
         var waits: [RowKey: [WaitingOperation]] = [:]
         for operation in transaction.operations {
             if case .update(let key, _, _) = operation.action, try merger.isAbsent(operation, over: store) {
                 let waiting = WaitingOperation(
-                    operation: operation, device: device, time: time, basis: transaction.basis)
+                    operation: operation, sender: sender, time: time, basis: transaction.basis)
                 waits[key] = try store.waiting(beside: key) + [waiting]
                 isSuperseded = false
             } else if case .merged(let met) = try merger.merge(operation, by: author, over: store) {
@@ -105,9 +111,9 @@ package struct SpaceServer: Sendable {
         if isSuperseded { return .superseded(head: head) }
         try mergeWaiting(&merger, &waits, at: number, history, over: store)
         if merger.hasTooLargeRow || waits.values.contains(where: \.isTooLong) { return .refused(.tooLarge, head: head) }
-        history.head = history.head.next(transaction.id, from: device, at: time)
+        history.head = history.head.next(transaction.id, from: sender.device, at: time)
         let entry = LogEntry(
-            number: number, tag: history.head.tag, device: device, transaction: transaction.id,
+            number: number, tag: history.head.tag, device: sender.device, transaction: transaction.id,
             end: transaction.end, changes: merger.changes(at: number))
         if entry.isTooLarge { return .refused(.tooLarge, head: head) }
         for (key, operations) in waits { try store.setWaiting(beside: key, operations) }
@@ -121,15 +127,14 @@ package struct SpaceServer: Sendable {
     }
 
     /// Returns the reason to refuse a transaction as a whole; `nil` if there is none.
+    ///
+    /// - Parameter sender: Has to have the rights; `nil` for a transaction of the server.
     private func refusal(
-        of transaction: Transaction, from device: Identifier, _ merger: Merger, over store: some SpaceStore, isOwn: Bool
+        of transaction: Transaction, by author: Author, _ sender: Sender?, _ merger: Merger, over store: some SpaceStore
     ) throws -> Refusal? {
         if let refusal = refusals[transaction.id] { return refusal }
         for operation in transaction.operations {
-            guard isOwn || mayWrite(device, operation.action) else { return .forbidden }
-            if !isOwn, let action = try merger.replacement(by: operation, over: store), !mayWrite(device, action) {
-                return .forbidden
-            }
+            if let sender, try !mayMerge(operation, by: author, sender, merger, over: store) { return .forbidden }
             if !transaction.wasAcknowledged, try merger.isAbsent(operation, over: store) { return .absent }
             if case .batch(let batch) = operation.action {
                 let count = try merger.keys(matching: batch, over: store).count
@@ -139,8 +144,17 @@ package struct SpaceServer: Sendable {
         return nil
     }
 
+    /// Whether a sender has the rights to an operation and to all that follows from it.
+    private func mayMerge(
+        _ operation: Operation, by author: Author, _ sender: Sender, _ merger: Merger, over store: some SpaceStore
+    ) throws -> Bool {
+        // Without this right, no rows are read.
+        guard mayWrite(sender, operation.action) else { return false }
+        return try merger.consequences(of: operation, by: author, over: store).allSatisfy { mayWrite(sender, $0) }
+    }
+
     /// Merges operations that waited for a life of their row, if this transaction inserts that life (rule 12). Drops
-    /// those with which a row would be too large.
+    /// those with which a row would be too large, whose device is closed, or whose sender has lost the right.
     private func mergeWaiting(
         _ merger: inout Merger, _ waits: inout [RowKey: [WaitingOperation]], at number: Int64, _ history: History,
         over store: some SpaceStore
@@ -149,13 +163,14 @@ package struct SpaceServer: Sendable {
             let waiting = try store.waiting(beside: key)
             if waiting.isEmpty { continue }
             var left: [WaitingOperation] = []
-            for item in waiting {
+            for item in waiting where try store.device(item.sender.device)?.isClosed != true {
                 if try merger.isAbsent(item.operation, over: store) {
                     left.append(item)
                     continue
                 }
                 let author = Author(
-                    device: item.device, time: item.time, basis: history.covered(by: item.basis), number: number)
+                    device: item.sender.device, time: item.time, basis: history.covered(by: item.basis), number: number)
+                guard try mayMerge(item.operation, by: author, item.sender, merger, over: store) else { continue }
                 let former = merger
                 _ = try merger.merge(item.operation, by: author, over: store)
                 if merger.hasTooLargeRow { merger = former }

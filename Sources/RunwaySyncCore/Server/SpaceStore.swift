@@ -71,8 +71,33 @@ package struct DeviceRecord: Hashable, Sendable {
     package var lastPacket: [Decision] = []
     /// Whether the device lost its right to the space. It never regains the right under this id (rule 13).
     package var isClosed = false
+    /// The number of refused transactions of the device.
+    package var refusalCount: Int64 = 0
 
     package init() {}
+
+    /// The number of refused transactions of a device whose verdicts are stored for ever.
+    package static let maximumRefusals: Int64 = 1_000
+
+    /// Counts a new verdict, and returns whether it is stored for ever.
+    ///
+    /// A device without any right could otherwise fill the database with refused transactions. The later ones have
+    /// their verdicts only in ``lastPacket``: another device that sends them, from a copy of the file, has them decided
+    /// again.
+    mutating func counts(_ verdict: Verdict) -> Bool {
+        if verdict.refusal == nil { return true }
+        refusalCount = min(refusalCount, Self.maximumRefusals) + 1
+        return refusalCount <= Self.maximumRefusals
+    }
+}
+
+/// A device that makes changes, with the subject for whom it makes them.
+package struct Sender: Hashable, Sendable {
+    package let device: Identifier
+    /// The subject; `nil` if the caller of the server names none.
+    package let subject: String?
+
+    package init(device: Identifier, subject: String?) { (self.device, self.subject) = (device, subject) }
 }
 
 extension [WaitingOperation] {
@@ -85,11 +110,12 @@ extension [WaitingOperation] {
 /// An operation that was acknowledged before a restore of the server, and whose row was not inserted again yet.
 package struct WaitingOperation: Hashable, Sendable {
     package let operation: Operation
-    package let device: Identifier
+    /// The sender, whose rights are asked again when the row is inserted (rule 13).
+    package let sender: Sender
     package let time: HybridTime
     package let basis: Basis
 
-    package init(operation: Operation, device: Identifier, time: HybridTime, basis: Basis) {
-        (self.operation, self.device, self.time, self.basis) = (operation, device, time, basis)
+    package init(operation: Operation, sender: Sender, time: HybridTime, basis: Basis) {
+        (self.operation, self.sender, self.time, self.basis) = (operation, sender, time, basis)
     }
 }

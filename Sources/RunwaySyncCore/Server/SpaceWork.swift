@@ -47,6 +47,9 @@ package struct SpaceWork: SpaceStore {
         return needs
     }
 
+    /// The devices whose operations wait beside the loaded rows.
+    var waitingDevices: Set<Identifier> { Set(loaded.waiting.values.joined().map(\.sender.device)) }
+
     package var history: History { changes.history ?? stored }
     package mutating func setHistory(_ history: History) { changes.history = history }
 

@@ -126,9 +126,6 @@ extension Transaction: WireCodable {
 }
 
 extension Packet: WireCodable {
-    /// The largest number of transactions in a packet.
-    package static let maximumTransactions = 10_000
-
     package func write(to writer: inout JSONWriter) {
         writer.object {
             $0.member("device", device)
@@ -139,7 +136,7 @@ extension Packet: WireCodable {
 
     package init(_ value: JSONValue) throws(WireError) {
         try self.init(
-            device: value.read("device"), transactions: value.readList("transactions", limit: Self.maximumTransactions),
+            device: value.read("device"), transactions: value.readList("transactions", limit: WireBounds.transactions),
             schema: value.read("schema"))
     }
 }

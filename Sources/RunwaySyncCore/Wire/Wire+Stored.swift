@@ -9,14 +9,16 @@ extension DeviceRecord: WireCodable {
             $0.member("time", time)
             $0.list("lastPacket", lastPacket)
             $0.flag("closed", isClosed)
+            if refusalCount > 0 { $0.member("refusals", refusalCount) }
         }
     }
 
     package init(_ value: JSONValue) throws(WireError) {
         self.init()
         (end, time) = (try value.read("end"), try value.read("time"))
-        lastPacket = try value.readList("lastPacket", limit: Packet.maximumTransactions)
+        lastPacket = try value.readList("lastPacket", limit: WireBounds.transactions)
         isClosed = try value.readFlag("closed")
+        refusalCount = try value.readIfPresent("refusals") ?? 0
     }
 }
 
@@ -50,16 +52,20 @@ extension WaitingOperation: WireCodable {
     package func write(to writer: inout JSONWriter) {
         writer.object {
             $0.member("operation", operation)
-            $0.member("device", device)
+            $0.member("device", sender.device)
+            if let subject = sender.subject { $0.text("subject", subject) }
             $0.member("time", time)
             $0.member("basis", basis)
         }
     }
 
     package init(_ value: JSONValue) throws(WireError) {
+        let subject = value["subject"]
+        if subject.exists, subject.kind != .string { throw WireError(subject, expected: "a string") }
         try self.init(
-            operation: value.read("operation"), device: value.read("device"), time: value.read("time"),
-            basis: value.read("basis"))
+            operation: value.read("operation"),
+            sender: Sender(device: value.read("device"), subject: subject.string),
+            time: value.read("time"), basis: value.read("basis"))
     }
 }
 

@@ -47,6 +47,8 @@ package enum WireBounds {
     package static let nameBytes = 255
     /// The largest number of columns of a row. SQLite's default limit is the same.
     package static let columns = 2_000
+    /// The largest number of transactions, verdicts or decisions in a message that is read.
+    static let transactions = 10_000
     /// The largest number of conditions of a batch update.
     package static let conditions = 100
     /// The largest integer that is written as a number of JSON, and the largest number, life, offset or count.

@@ -93,8 +93,8 @@ extension WireRequest {
 }
 
 extension SnapshotRequest: WireCodable {
-    /// The largest number of transactions that a request names.
-    package static let maximumPending = 500_000
+    /// The largest number of transactions that a request names. The server looks up each of them.
+    package static let maximumPending = 20_000
 
     package func write(to writer: inout JSONWriter) {
         writer.object {

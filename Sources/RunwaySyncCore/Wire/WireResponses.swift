@@ -20,6 +20,9 @@ extension SyncResponse {
         case .tooLarge: .error(413, "tooLarge")
         case .invalid: .error(422, "invalid")
         case .upgrade: .error(426, "upgrade")
+        case .tooManyDevices:
+            // A device that does not know the name waits, too.
+            .error(429, "too-many-devices") { $0.member("milliseconds", 3_600_000 as Int64) }
         case .wait(let milliseconds): .error(503, "wait") { $0.member("milliseconds", max(milliseconds, 0)) }
         }
     }
@@ -70,7 +73,7 @@ private struct Verdicts: WireCodable {
     func write(to writer: inout JSONWriter) {}
 
     init(_ value: JSONValue) throws(WireError) {
-        verdicts = try value.readList("verdicts", limit: Packet.maximumTransactions)
+        verdicts = try value.readList("verdicts", limit: WireBounds.transactions)
         head = try value.read("head")
     }
 }
@@ -94,11 +97,12 @@ private struct ErrorBody: WireCodable {
         case (410, "horizon"): .horizon
         case (410, "history"): .history
         case (403, "space-revoked"):
-            .revoked(try value.readList("decisions", limit: Packet.maximumTransactions))
+            .revoked(try value.readList("decisions", limit: WireBounds.transactions))
         case (403, "device-taken"): .deviceTaken
         case (413, _): .tooLarge
         case (422, _): .invalid
         case (426, _): .upgrade
+        case (429, "too-many-devices"): .tooManyDevices
         case (429, _), (503, _): .wait(milliseconds: try value.read("milliseconds"))
         default: throw WireError("an unknown error")
         }

@@ -36,7 +36,11 @@ struct Reference {
     ///
     /// - Parameters:
     ///   - isForbidden: Whether the device may not make one of its changes.
-    mutating func receive(_ transaction: Transaction, from device: Identifier, at now: Int64, isForbidden: Bool) {
+    ///   - isDropped: Whether a device may not change a row any more for which its change has waited.
+    mutating func receive(
+        _ transaction: Transaction, from device: Identifier, at now: Int64, isForbidden: Bool,
+        isDropped: (RowKey, Identifier) -> Bool
+    ) {
         let limit = UInt64(now + 60_000) << 16
         let time = max(min(transaction.time.bits, limit), (times[device] ?? 0) + 1)
         times[device] = time
@@ -60,7 +64,12 @@ struct Reference {
         for operation in transaction.operations { perform(operation, device, time, transaction.basis) }
         var again: [(Operation, Identifier, UInt64, Basis)] = []
         swap(&again, &late)
-        for (operation, device, time, basis) in again { perform(operation, device, time, basis) }
+        for (operation, device, time, basis) in again {
+            if case .update(let key, let life, _) = operation.action, life == self.life(key), isDropped(key, device) {
+                continue
+            }
+            perform(operation, device, time, basis)
+        }
     }
 
     private func life(_ key: RowKey) -> Int64 { lines[key]?.life ?? 0 }

@@ -53,8 +53,8 @@ struct SimulatedServer {
             return .invalid
         }
         if store.bug == .oldHistory { request = ignoringHistory(request) }
-        var core = SpaceServer(SimulatedEvent.policies) { [forbidden] device, action in
-            action.table.map { !forbidden.contains(Right(device: device, table: $0)) } ?? true
+        var core = SpaceServer(SimulatedEvent.policies) { [forbidden] sender, action in
+            action.table.map { !forbidden.contains(Right(device: sender.device, table: $0)) } ?? true
         }
         (core.pageLimit, core.minimumSchema) = (self.core.pageLimit, self.core.minimumSchema)
         let clock = store.bug == .believesClocks ? now + 864_000_000 : now
@@ -92,9 +92,18 @@ struct SimulatedServer {
             let isForbidden = transaction.operations.contains { operation in
                 operation.action.table.map { forbidden.contains(Right(device: packet.device, table: $0)) } ?? false
             }
-            reference.receive(transaction, from: packet.device, at: now, isForbidden: isForbidden)
+            reference.receive(
+                transaction, from: packet.device, at: now, isForbidden: isForbidden,
+                isDropped: isDropped)
         }
         if store.hasWaiting { places.insert(.waitingOperation) }
+    }
+
+    /// Whether the server drops a change of a row that waited, since its device has lost the right.
+    private var isDropped: (RowKey, Identifier) -> Bool {
+        { [forbidden, store] key, device in
+            forbidden.contains(Right(device: device, table: key.table)) || store.device(device)?.isClosed == true
+        }
     }
 
     private mutating func noteArrival(of transaction: Transaction) {
@@ -121,7 +130,8 @@ struct SimulatedServer {
             }
         }
         guard let response else { return }
-        reference.receive(response.transaction, from: device, at: now, isForbidden: false)
+        reference.receive(
+            response.transaction, from: device, at: now, isForbidden: false, isDropped: isDropped)
         states[store.history.head.tag] = store.rows
     }
 

@@ -132,8 +132,8 @@ struct ServerBoundsTests {
     /// Rule 13.
     @Test func insertsOfLiveRowsNeedTheirRights() throws {
         var pair = Pair()
-        pair.server = SpaceServer(ConflictPolicies()) { device, action in
-            if case .insert = action { true } else { device != Identifier(high: 3, low: 2) }
+        pair.server = SpaceServer(ConflictPolicies()) { sender, action in
+            if case .insert = action { true } else { sender.device != Identifier(high: 3, low: 2) }
         }
         _ = try push(.insert(key(1), life: 1, ["a": .text("1")]), from: 1, to: &pair)
         let response = try push(
@@ -142,6 +142,67 @@ struct ServerBoundsTests {
         #expect(
             verdicts(response) == [.refused(.forbidden, head: 1), .refused(.forbidden, head: 1), .applied(2)])
         #expect(pair.space.row(key(1)).values == ["a": .text("1")])
+    }
+
+    /// Rule 13.
+    @Test func aCopyNeedsItsRight() throws {
+        var pair = Pair()
+        _ = try push(.insert(key(1), life: 1, ["a": .text("1")]), from: 1, to: &pair)
+        pair.server = SpaceServer(ConflictPolicies(["note": .keepBoth])) { _, action in
+            if case .update(let key, _, _) = action { key == self.key(1) } else { false }
+        }
+        let update = Operation.Action.update(key(1), life: 1, ["a": .text("2")])
+        #expect(verdicts(try push(update, from: 2, to: &pair)) == [.refused(.forbidden, head: 1)])
+        #expect(verdicts(try push(update, from: 3, basis: 1, to: &pair)) == [.applied(2)])
+        #expect(pair.space.rows.count == 1)
+    }
+
+    /// Rules 12 and 13.
+    @Test(arguments: [false, true])
+    func operationsThatWaitNeedTheirRights(isClosed: Bool) throws {
+        var pair = Pair()
+        pair.server.subject = "eve"
+        let update = Operation.Action.update(key(1), life: 1, ["c": .text("planted")])
+        #expect(verdicts(try push(update, acknowledged: true, to: &pair)) == [.applied(1)])
+        #expect(pair.space.waiting(beside: key(1)).map(\.sender) == [Sender(device: author, subject: "eve")])
+        pair.server = SpaceServer(ConflictPolicies()) { sender, _ in isClosed || sender.subject == "ada" }
+        pair.server.subject = "ada"
+        if isClosed { pair.space.close(author) }
+        _ = try push(.insert(key(1), life: 1, ["a": .text("own"), "b": .null]), from: 1, to: &pair)
+        #expect(pair.space.row(key(1)).values == ["a": .text("own"), "b": .null])
+        #expect(pair.space.waiting(beside: key(1)).isEmpty)
+    }
+
+    /// Rule 4.
+    @Test func largerPacketsAreDivided() throws {
+        var pair = Pair()
+        func packet(_ count: Int64) -> SyncRequest { .push(Packet(device: device, transactions: voids(1...count))) }
+        #expect(try pair.respond(to: packet(501)) == .tooLarge)
+        var tables = pair.space
+        #expect(try pair.server.handle(packet(501), at: 1, over: &tables).response == .tooLarge)
+        #expect(verdicts(try pair.respond(to: packet(500))).count == 500)
+    }
+
+    /// Rule 3.
+    @Test func refusedTransactionsAreStoredUpToABound() throws {
+        var pair = Pair()
+        for first in stride(from: Int64(1), through: 1_001, by: 500) {
+            let request = SyncRequest.push(Packet(device: device, transactions: voids(first...first + 499)))
+            let response = try pair.respond(to: request)
+            #expect(verdicts(response) == Array(repeating: .refused(.void, head: 0), count: 500))
+            #expect(try pair.respond(to: request) == response)
+        }
+        let stored = (UInt64(1)...1_500).count { pair.space.verdict(on: id($0)) != nil }
+        #expect(stored == 1_000)
+    }
+
+    private func voids(_ numbers: ClosedRange<Int64>) -> [Transaction] {
+        numbers.map { number in
+            Transaction(
+                number: number, previous: number > 1 ? id(UInt64(number) - 1) : nil, time: .zero,
+                basis: Basis(epoch: epoch, number: 0),
+                operations: [Operation(id: id(UInt64(number)), action: .void)])
+        }
     }
 
     /// Rule 9.

@@ -39,7 +39,7 @@ struct ServerWritingTests {
 
     @Test func rightsOfDevicesDoNotBindTheServer() throws {
         var pair = Pair(devices: 1)
-        pair.server = SpaceServer(ConflictPolicies()) { device, _ in device != Identifier(high: 9, low: 9) }
+        pair.server = SpaceServer(ConflictPolicies()) { sender, _ in sender.device != Identifier(high: 9, low: 9) }
         pair.now += 1_000_000
         try pair.write(["a": .text("1")])
         try pair.sync()

@@ -127,7 +127,7 @@ struct WireSamples {
             }
         return any(
             success, success, success, .gap(end()), .forked, .horizon, .history, .revoked(list { $0.decision() }),
-            .deviceTaken, .tooLarge, .invalid, .upgrade, .wait(milliseconds: number()))
+            .deviceTaken, .tooManyDevices, .tooLarge, .invalid, .upgrade, .wait(milliseconds: number()))
     }
 
     mutating func outgoing() -> Outgoing {
@@ -153,6 +153,7 @@ struct WireSamples {
     mutating func record() -> DeviceRecord {
         var record = DeviceRecord()
         (record.end, record.time, record.lastPacket, record.isClosed) = (end(), time(), list { $0.decision() }, flag())
+        record.refusalCount = number()
         return record
     }
 

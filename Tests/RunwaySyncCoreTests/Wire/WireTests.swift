@@ -26,7 +26,9 @@ struct WireTests {
         try check(samples.row())
         try check(
             WaitingOperation(
-                operation: samples.operation(), device: samples.id(), time: samples.time(), basis: samples.basis()))
+                operation: samples.operation(),
+                sender: Sender(device: samples.id(), subject: samples.flag() ? "\u{0}é" : nil), time: samples.time(),
+                basis: samples.basis()))
     }
 
     /// Rule 2.
