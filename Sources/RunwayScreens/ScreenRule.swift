@@ -10,14 +10,15 @@
 /// ```
 ///
 /// Rules for a base class come first: all rules that apply to a controller configure it, in their order, and the last
-/// one that applies names its screen. A class may be one of UIKit, such as `UIViewController`: rules only concern
-/// controllers whose class is in the app's bundle, and none of the system's.
+/// one that applies names its screen. A class may be one of UIKit: a rule for `UIViewController` concerns the subclasses
+/// in the app's bundle, and none of the system's, such as alerts. A class of the system has to be named itself, such as
+/// `UINavigationController` or `UIHostingController<OrderView>`.
 @MainActor public struct ScreenRule {
     /// What a rule does with a controller, if the rule applies to it.
     enum Effect {
-        case configure(Moment, (AnyObject) -> Void)
+        case configure(Moment, (AnyObject, _ isOwn: Bool) -> Void)
         /// Returns `nil` if the rule does not apply, and an absent name if the controller is no screen.
-        case name((AnyObject) -> String??)
+        case name((AnyObject, _ isOwn: Bool) -> String??)
     }
 
     /// When a controller is configured.
@@ -34,7 +35,7 @@
     ///   - configure: Receives the controller, whose view is loaded.
     public static func whenLoaded<Controller: AnyObject>(
         _ type: Controller.Type, configure: @escaping @MainActor (Controller) -> Void
-    ) -> ScreenRule { rule(at: .loaded, configure) }
+    ) -> ScreenRule { rule(for: type, at: .loaded, configure) }
 
     /// Configures a controller each time before it appears, in `viewWillAppear` of its base class.
     ///
@@ -45,7 +46,7 @@
     ///   - configure: Receives the controller. It must have the same effect if it is called twice.
     public static func beforeAppearing<Controller: AnyObject>(
         _ type: Controller.Type, configure: @escaping @MainActor (Controller) -> Void
-    ) -> ScreenRule { rule(at: .beforeAppearing, configure) }
+    ) -> ScreenRule { rule(for: type, at: .beforeAppearing, configure) }
 
     /// Makes controllers screens, whose appearances are reported.
     ///
@@ -64,28 +65,37 @@
     public static func screen<Controller: AnyObject>(
         _ type: Controller.Type, name: @escaping @MainActor (Controller) -> String?
     ) -> ScreenRule {
-        ScreenRule(effect: .name { ($0 as? Controller).map { name($0) } })
+        ScreenRule(effect: .name { subject(type, $0, isOwn: $1).map { name($0) } })
     }
 
     private static func rule<Controller: AnyObject>(
-        at moment: Moment, _ configure: @escaping @MainActor (Controller) -> Void
+        for type: Controller.Type, at moment: Moment, _ configure: @escaping @MainActor (Controller) -> Void
     ) -> ScreenRule {
-        ScreenRule(effect: .configure(moment) { if let controller = $0 as? Controller { configure(controller) } })
+        ScreenRule(effect: .configure(moment) { subject(type, $0, isOwn: $1).map { configure($0) } })
+    }
+
+    /// Returns a controller as the class of a rule, or `nil` if the rule does not apply.
+    private static func subject<Controller: AnyObject>(
+        _ type: Controller.Type, _ controller: AnyObject, isOwn: Bool
+    ) -> Controller? {
+        isOwn || Swift.type(of: controller) == type ? controller as? Controller : nil
     }
 }
 
 extension [ScreenRule] {
     /// Configures a controller by the rules of a moment, in their order.
-    @MainActor func configure(_ controller: AnyObject, at moment: ScreenRule.Moment) {
+    ///
+    /// - Parameter isOwn: Whether the class of the controller is the app's.
+    @MainActor func configure(_ controller: AnyObject, isOwn: Bool, at moment: ScreenRule.Moment) {
         for rule in self {
-            if case .configure(moment, let configure) = rule.effect { configure(controller) }
+            if case .configure(moment, let configure) = rule.effect { configure(controller, isOwn) }
         }
     }
 
     /// Returns the name that the last rule for the controller states; `nil` if it is no screen.
-    @MainActor func name(of controller: AnyObject) -> String? {
+    @MainActor func name(of controller: AnyObject, isOwn: Bool) -> String? {
         for rule in reversed() {
-            if case .name(let name) = rule.effect, let name = name(controller) { return name }
+            if case .name(let name) = rule.effect, let name = name(controller, isOwn) { return name }
         }
         return nil
     }

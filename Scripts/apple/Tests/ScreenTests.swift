@@ -35,7 +35,9 @@ final class ScreenTests: ScreensDelegate {
     }
     private let scene = UIWindowScene()
     private let window: UIWindow
-    private static let originalCalls = ["viewDidLoad", "viewWillAppear:true", "viewDidAppear:true", "viewDidDisappear:true"]
+    private static let originalCalls = [
+        "viewDidLoad", "viewWillAppear:true", "viewDidAppear:true", "viewDidDisappear:true",
+    ]
 
     func screens(_ screens: Screens, didReport event: ScreenEvent) { events.append(event) }
 
@@ -47,7 +49,7 @@ final class ScreenTests: ScreensDelegate {
     private func install(_ rules: [ScreenRule]? = nil) -> Screens {
         let screens = Screens(
             rules ?? [
-                .whenLoaded(Plain.self) { $0.steps.append("configured") },
+                .whenLoaded(Plain.self) { $0.steps.append("configured after \($0.fakeCalls)") },
                 .beforeAppearing(Details.self) { $0.title = "details" },
                 .screen(List.self, "list"), .screen(Details.self, "details"), .screen(Tabs.self, "tabs"),
             ])
@@ -84,7 +86,7 @@ final class ScreenTests: ScreensDelegate {
         let screens = install()
         let details = Details()
         details.fakeAppear(in: window)
-        #expect(details.steps == ["begins to load", "configured", "has loaded", "appeared"])
+        #expect(details.steps == ["begins to load", "configured after [\"viewDidLoad\"]", "has loaded", "appeared"])
         #expect(details.title == "details")
         withExtendedLifetime(screens) {}
     }
@@ -94,7 +96,8 @@ final class ScreenTests: ScreensDelegate {
         let details = Details()
         details.fakeAppear(in: window)
         details.fakeDisappear()
-        #expect(details.fakeCalls == Self.originalCalls && details.steps == ["begins to load", "has loaded", "appeared"])
+        #expect(
+            details.fakeCalls == Self.originalCalls && details.steps == ["begins to load", "has loaded", "appeared"])
         #expect(details.witness == nil && events.isEmpty && details.title == nil)
         withExtendedLifetime(screens) {}
     }
@@ -132,13 +135,25 @@ final class ScreenTests: ScreensDelegate {
         withExtendedLifetime(screens) {}
     }
 
-    @Test func childOfADismissedContainerIsClosed() {
+    /// It begins to observe between the two notifications of a scene that comes to the foreground.
+    @Test func activeSceneIsInForeground() {
+        let scene = UIWindowScene()
+        scene.fakeChange(to: .background)
+        let screens = install()
+        let list = List()
+        let window = UIWindow(windowScene: scene)
+        list.fakeAppear(in: window)
+        NotificationCenter.default.post(name: UIScene.didActivateNotification, object: scene)
+        #expect(reports == ["list appeared: opened"])
+        withExtendedLifetime(screens) {}
+    }
+
+    @Test(arguments: [false, true]) func childOfADismissedContainerIsClosed(isChildCalled: Bool) {
         let screens = install()
         let (tabs, list) = (Tabs(), List())
         tabs.fakeAppear(in: window)
         list.fakeAppear(in: window, of: tabs)
-        // The container does not call its child.
-        tabs.fakeDisappear(dismissing: true)
+        tabs.fakeDisappear(dismissing: true, calling: isChildCalled ? [list] : [])
         #expect(
             reports == [
                 "tabs appeared: opened", "list appeared: opened", "list disappeared: closed",

@@ -40,9 +40,11 @@ extension UIViewController {
         viewDidAppear(true)
     }
 
-    /// Removes the view from its window: since the controller was popped or dismissed, or since another one hides it.
-    public func fakeDisappear(popping: Bool = false, dismissing: Bool = false) {
+    /// Removes the view from its window: since the controller was popped or dismissed, or since another one hides it. It calls
+    /// these children first.
+    public func fakeDisappear(popping: Bool = false, dismissing: Bool = false, calling children: [UIViewController] = []) {
         (isMovingFromParent, isBeingDismissed) = (popping, dismissing)
+        for child in children { child.fakeDisappear() }
         view.window = nil
         viewDidDisappear(true)
         (isMovingFromParent, isBeingDismissed) = (false, false)

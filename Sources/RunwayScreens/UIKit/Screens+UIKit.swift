@@ -47,11 +47,11 @@
         }
 
         private func didLoad(_ controller: UIViewController) {
-            if isOwn(controller) { rules.configure(controller, at: .loaded) }
+            rules.configure(controller, isOwn: isOwn(controller), at: .loaded)
         }
 
         private func willAppear(_ controller: UIViewController) {
-            if isOwn(controller) { rules.configure(controller, at: .beforeAppearing) }
+            rules.configure(controller, isOwn: isOwn(controller), at: .beforeAppearing)
         }
 
         private func didAppear(_ controller: UIViewController) {
@@ -77,7 +77,7 @@
         }
 
         private func name(of controller: UIViewController) -> String? {
-            isOwn(controller) ? rules.name(of: controller) : nil
+            rules.name(of: controller, isOwn: isOwn(controller))
         }
 
         private func isOwn(_ controller: UIViewController) -> Bool {
