@@ -22,14 +22,14 @@
             guard !Self.hasReplacedMethods else { return }
             Self.hasReplacedMethods = true
             UIViewController.extend(#selector(UIViewController.viewDidLoad)) { Self.installed?.didLoad($0) }
-            UIViewController.extend(#selector(UIViewController.viewWillAppear(_:))) { controller, _ in
-                Self.installed?.willAppear(controller)
+            UIViewController.extendAnimated(#selector(UIViewController.viewWillAppear(_:))) {
+                Self.installed?.willAppear($0)
             }
-            UIViewController.extend(#selector(UIViewController.viewDidAppear(_:))) { controller, _ in
-                Self.installed?.didAppear(controller)
+            UIViewController.extendAnimated(#selector(UIViewController.viewDidAppear(_:))) {
+                Self.installed?.didAppear($0)
             }
-            UIViewController.extend(#selector(UIViewController.viewDidDisappear(_:))) { controller, _ in
-                Self.installed?.didDisappear(controller)
+            UIViewController.extendAnimated(#selector(UIViewController.viewDidDisappear(_:))) {
+                Self.installed?.didDisappear($0)
             }
             let changes: [(Notification.Name, ScreenMachine.SceneChange)] = [
                 (UIScene.willEnterForegroundNotification, .foreground), (UIScene.didActivateNotification, .foreground),

@@ -14,8 +14,8 @@
         /// Adds a statement to the end of a method without parameters of this class.
         static func extend(_ selector: Selector, by statement: @escaping @MainActor (UIViewController) -> Void) {
             replace(selector) { original in
-                typealias Method = @convention(c) (UIViewController, Selector) -> Void
-                let original = unsafeBitCast(original, to: Method.self)
+                typealias Original = @convention(c) (UIViewController, Selector) -> Void
+                let original = unsafeBitCast(original, to: Original.self)
                 let extended: @convention(block) (UIViewController) -> Void = { controller in
                     original(controller, selector)
                     statement(controller)
@@ -25,13 +25,14 @@
         }
 
         /// Adds a statement to the end of a method of this class with the parameter `animated`.
-        static func extend(_ selector: Selector, by statement: @escaping @MainActor (UIViewController, Bool) -> Void) {
+        static func extendAnimated(_ selector: Selector, by statement: @escaping @MainActor (UIViewController) -> Void)
+        {
             replace(selector) { original in
-                typealias Method = @convention(c) (UIViewController, Selector, Bool) -> Void
-                let original = unsafeBitCast(original, to: Method.self)
+                typealias Original = @convention(c) (UIViewController, Selector, Bool) -> Void
+                let original = unsafeBitCast(original, to: Original.self)
                 let extended: @convention(block) (UIViewController, Bool) -> Void = { controller, animated in
                     original(controller, selector, animated)
-                    statement(controller, animated)
+                    statement(controller)
                 }
                 return imp_implementationWithBlock(extended)
             }

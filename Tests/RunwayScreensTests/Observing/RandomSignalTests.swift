@@ -103,7 +103,7 @@ struct RandomSignalTests {
         var machine = ScreenMachine()
         for _ in 0..<5_000 {
             let id = Int.random(in: 0..<100_000, using: &random)
-            let scene = "\(Int.random(in: 0..<1_000, using: &random))"
+            let scene = Bool.random(using: &random) ? "A" : "\(Int.random(in: 0..<1_000, using: &random))"
             switch Int.random(in: 0..<4, using: &random) {
             case 0: _ = machine.receive(.scene(scene, .background), at: .now)
             case 1: _ = machine.receive(.disappeared(id, isClosed: false), at: .now)
