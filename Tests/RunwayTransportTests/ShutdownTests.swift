@@ -41,7 +41,7 @@ struct ShutdownTests {
 
     @Test func waitingLetsCallsEndAndRefusesNewOnes() async throws {
         try await withHeldCall { origin, gate, transport, network, call in
-            async let shutdown: Void = transport.shutdown(waitingAtMost: .seconds(60))
+            async let shutdown: Void = transport.shutdown(waitingAtMost: .seconds(300))
             let error = try await waitUntilRefusing(network)
             #expect(error.kind == .noNetwork)
             #expect(error.detail == "The transport was shut down.")
@@ -127,7 +127,7 @@ struct ShutdownTests {
             let network = NetworkLayer(to: origin.baseURL, over: transport)
             let response = try await network.stream(Fetch<GET>("a"))
             let reader = Task { try await response.body.text() }
-            let shutdown = Task { await transport.shutdown(waitingAtMost: .seconds(60)) }
+            let shutdown = Task { await transport.shutdown(waitingAtMost: .seconds(300)) }
             _ = try await waitUntilRefusing(network)
             gate.open()
             #expect(try await reader.value == "onetwo")

@@ -10,7 +10,7 @@ protocol EndingTransport: AnyObject, Transport {
 }
 
 extension EndingTransport {
-    func shutdown() async { await shutdown(waitingAtMost: .seconds(10)) }
+    func shutdown() async { await shutdown(waitingAtMost: .seconds(300)) }
 }
 
 extension AsyncHTTPClientTransport: EndingTransport {}

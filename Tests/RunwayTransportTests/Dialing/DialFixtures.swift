@@ -51,13 +51,13 @@ struct TestDialer {
     }
 
     /// Dials the host.
-    func dial(port: Int, scheme: String = "https", within limit: TimeAmount = .seconds(60)) async throws
+    func dial(port: Int, scheme: String = "https", within limit: TimeAmount = .minutes(5)) async throws
         -> DialedConnection
     {
         try await start(port: port, scheme: scheme, within: limit).connection.get()
     }
 
-    func start(port: Int, scheme: String = "https", within limit: TimeAmount = .seconds(60)) -> Dial {
+    func start(port: Int, scheme: String = "https", within limit: TimeAmount = .minutes(5)) -> Dial {
         dialer.start(
             Origin(scheme: scheme, host: dialHost, port: port), on: MultiThreadedEventLoopGroup.singleton.next(),
             deadline: .now() + limit)
@@ -65,7 +65,7 @@ struct TestDialer {
 
     /// The error of a dial, as a caller receives it.
     func failure(
-        port: Int, scheme: String = "https", within limit: TimeAmount = .seconds(60),
+        port: Int, scheme: String = "https", within limit: TimeAmount = .minutes(5),
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> NetworkError {
         let error = try await #require(throws: DialError.self, sourceLocation: sourceLocation) {

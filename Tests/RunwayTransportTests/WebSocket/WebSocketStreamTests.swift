@@ -323,7 +323,7 @@ struct WebSocketStreamTests {
         try await RawHTTP2Server.run(Self.script()) { server in
             let transport = try NIOTransport(configuration: server.configuration())
             let chat = try await open(NetworkLayer(to: server.baseURL, over: transport))
-            await transport.shutdown()
+            await transport.shutdown(waitingAtMost: .seconds(300))
             #expect(try await chat.next() == nil)
             #expect(Self.frames(.reset, server).isEmpty)
         }

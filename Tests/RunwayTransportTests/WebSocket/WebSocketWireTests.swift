@@ -212,7 +212,7 @@ struct WebSocketWireTests {
             let transport = try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300)))
             let network = NetworkLayer(to: "http://127.0.0.1:\(peer.port)", over: transport)
             let chat = try await network.openChat()
-            await transport.shutdown()
+            await transport.shutdown(waitingAtMost: .seconds(300))
             #expect(try await chat.next() == nil)
             #expect(await peer.frames.next()?.payload == [3, 233])
             let error = try await #require(throws: NetworkError.self) { try await network.openChat() }
