@@ -70,7 +70,7 @@ enum SyncSchema {
 
 extension Identifier {
     /// The id as a column of UUIDs stores it.
-    var databaseValue: DatabaseValue { DatabaseValue(value: bytes) }
+    var databaseValue: DatabaseValue { DatabaseValue(blob: bytes) }
 
     /// Reads 16 bytes; `nil` for another value.
     init?(_ value: DatabaseValue) {
@@ -103,14 +103,14 @@ extension SyncValue {
         case .real(let real): real.isNaN ? nil : real.databaseValue
         // Readers of SQLite stop at a NUL.
         case .text(let text): text.utf8.contains(0) ? nil : text.databaseValue
-        case .bytes(let bytes): DatabaseValue(value: bytes)
+        case .bytes(let bytes): DatabaseValue(blob: bytes)
         }
     }
 }
 
 extension DatabaseValue {
     /// A BLOB, also if it is empty.
-    init(value bytes: [UInt8]) { self = Data(bytes).databaseValue }
+    init(blob bytes: [UInt8]) { self = Data(bytes).databaseValue }
 }
 
 extension String {

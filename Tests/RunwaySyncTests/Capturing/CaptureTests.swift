@@ -95,6 +95,22 @@ struct CaptureTests {
         #expect(Set(last.map(\.action)) == [.update(key, life: 1, ["title": .text("b")]), .delete(markKey, life: 2)])
     }
 
+    @Test(arguments: [.integer(7), .real(0.5), .text("tea"), .bytes([0, 255]), .bytes([]), .null] as [SyncValue])
+    func valuesOfAllTypesAreShown(_ value: SyncValue) throws {
+        let queue = try DatabaseQueue()
+        let capture = ChangeCapture([
+            CapturedTable(name: "note", synced: Synced(column: "s", conflicts: .newestPerColumn))
+        ])
+        let (shown, space) = (["a": value] as Columns<SyncValue>, Identifier(list))
+        try queue.write { database in
+            try database.execute(sql: "CREATE TABLE note (id BLOB NOT NULL PRIMARY KEY, s BLOB NOT NULL, a ANY) STRICT")
+            try capture.prepare(database)
+            let file = try capture.store(of: space, in: database)
+            try capture.applying(in: database) { try file.show(key, shown) }
+            #expect(try file.shown(key) == shown)
+        }
+    }
+
     @Test func rowThatAnExpressionRefusesIsParked() async throws {
         let (store, list, key) = (try await open(), list, key)
         let capture = try #require(store.follower as? ChangeCapture)
