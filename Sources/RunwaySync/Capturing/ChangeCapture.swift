@@ -138,7 +138,7 @@ final class ChangeCapture: StoreFollower {
             var store = try store(of: space, in: database)
             if store.isOneWay { continue }
             let keys = try store.keys(in: "runway_sync_row").filter { $0.table == shape.name }
-            try applying(in: database) { try device(of: store).refresh(Set(keys), in: &store) }
+            try applying(in: database) { try device(of: store).refresh(ChangedRows(Set(keys)), in: &store) }
             try store.finish()
         }
     }

@@ -132,7 +132,7 @@ private struct SpaceReading {
             problem: (found?[1] as String?).map { SyncProblem(description: $0) },
             arrivedRowCount: try state?.snapshot == nil ? nil : count("runway_sync_staged WHERE space = ?", number),
             parkedRowCount: try count("runway_sync_parked WHERE space = ?", number),
-            offeredCount: try transactions("open = 1", number).filter(\.isOffered).count,
+            offeredCount: try count("runway_sync_outgoing WHERE space = ? AND open = 1 AND offered = 1", number),
             isRevoked: state?.isRevoked ?? false, refusedChanges: refused.map { SyncChange($0) })
     }
 

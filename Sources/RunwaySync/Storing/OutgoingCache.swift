@@ -1,22 +1,32 @@
 import RunwaySyncCore
 import Synchronization
 
-/// The open transactions of each space, decoded, from one transaction of the file to the next. Another process may
-/// change them: each change of the file's transactions has another version.
+/// The open transactions of each space, decoded, and the rows that they change, from one transaction of the file to the
+/// next. Another process may change them: each change of them has another version in the file.
 final class OutgoingCache: Sendable {
     struct Entry {
         let version: Int64
-        let open: [Outgoing]
+        /// `nil` if they were not read.
+        var open: [Outgoing]?
+        var previewed: Set<RowKey>?
     }
 
-    /// Guards the transactions, by the number of their space in the file.
+    /// Guards the entries, by the number of their space in the file.
     private let entries = Mutex<[Int64: Entry]>([:])
 
-    func open(in space: Int64, version: Int64) -> [Outgoing]? {
-        entries.withLock { $0[space].flatMap { $0.version == version ? $0.open : nil } }
+    func entry(of space: Int64, version: Int64) -> Entry? {
+        entries.withLock { $0[space].flatMap { $0.version == version ? $0 : nil } }
     }
 
-    func set(_ open: [Outgoing], in space: Int64, version: Int64) {
-        entries.withLock { $0[space] = Entry(version: version, open: open) }
+    /// Sets what a transaction of the file has read or changed. The rest stays if it is of the same version.
+    func set(_ entry: Entry, of space: Int64) {
+        entries.withLock { entries in
+            var entry = entry
+            if let former = entries[space], former.version == entry.version {
+                entry.open = entry.open ?? former.open
+                entry.previewed = entry.previewed ?? former.previewed
+            }
+            entries[space] = entry
+        }
     }
 }

@@ -54,8 +54,12 @@ final class SQLiteDeviceStore {
             // A space that is only sent shows no row anew, so that the core leaves the list as it is.
             if isOneWay {
                 let waiting = try open().filter { $0.verdict == nil && $0.withdrawal == nil }
-                try setPreviewed(Set(waiting.flatMap { $0.transaction.operations.compactMap(\.key) }))
+                let keys = Set(waiting.flatMap { $0.transaction.operations.compactMap(\.key) })
+                try setPreviewed(keys, of: previewed.union(keys))
             }
+            let former = capture.outgoing.entry(of: number, version: version)
+            openTransactions = openTransactions ?? former?.open
+            previewedRows = previewedRows ?? former?.previewed
             version = Int64.random(in: 1...Int64.max)
             try database.cachedStatement(sql: "UPDATE runway_sync_space SET version = ? WHERE number = ?")
                 .execute(arguments: [version, number])
@@ -65,11 +69,8 @@ final class SQLiteDeviceStore {
                 .execute(arguments: [Data(currentState.encoded()), number])
         }
         if currentState.clock.last > fileTime { try capture.setTime(currentState.clock.last, in: database) }
-        if let openTransactions {
-            database.afterNextTransaction { [capture, number, version] _ in
-                capture.outgoing.set(openTransactions, in: number, version: version)
-            }
-        }
+        let entry = OutgoingCache.Entry(version: version, open: openTransactions, previewed: previewedRows)
+        database.afterNextTransaction { [capture, number] _ in capture.outgoing.set(entry, of: number) }
     }
 
     func setOneWay() throws {
@@ -126,22 +127,28 @@ extension SQLiteDeviceStore: DeviceStore {
     var previewed: Set<RowKey> {
         get throws {
             if let previewedRows { return previewedRows }
-            let keys = Set(try keys(in: "runway_sync_preview"))
+            let found = capture.outgoing.entry(of: number, version: version)?.previewed
+            let keys = try found ?? Set(keys(in: "runway_sync_preview"))
             previewedRows = keys
             return keys
         }
     }
 
-    func setPreviewed(_ keys: Set<RowKey>) throws {
-        let former = try previewed
-        for key in former.subtracting(keys) {
-            try execute(
-                "DELETE FROM runway_sync_preview WHERE space = ? AND tbl = ? AND id = ?", arguments(key))
+    func setPreviewed(_ keys: Set<RowKey>, of all: Set<RowKey>) throws {
+        var previewed = try previewed
+        // The only reference to the set, so that its changes do not copy it.
+        previewedRows = nil
+        for key in all where keys.contains(key) != previewed.contains(key) {
+            hasChangedTransactions = true
+            if previewed.remove(key) == nil {
+                previewed.insert(key)
+                try execute("INSERT INTO runway_sync_preview VALUES (?, ?, ?)", arguments(key))
+            } else {
+                try execute(
+                    "DELETE FROM runway_sync_preview WHERE space = ? AND tbl = ? AND id = ?", arguments(key))
+            }
         }
-        for key in keys.subtracting(former) {
-            try execute("INSERT INTO runway_sync_preview VALUES (?, ?, ?)", arguments(key))
-        }
-        previewedRows = keys
+        previewedRows = previewed
     }
 
     /// Returns the keys in one of the tables of the synchronisation.
@@ -164,7 +171,7 @@ extension SQLiteDeviceStore: DeviceStore {
 
     func open() throws -> [Outgoing] {
         if let openTransactions { return openTransactions }
-        let open = try capture.outgoing.open(in: number, version: version) ?? decode(where: "open = 1")
+        let open = try capture.outgoing.entry(of: number, version: version)?.open ?? decode(where: "open = 1")
         openTransactions = open
         return open
     }
@@ -187,13 +194,14 @@ extension SQLiteDeviceStore: DeviceStore {
         let arguments: [(any DatabaseValueConvertible)?] = [
             number, outgoing.sequence, outgoing.transaction.id.databaseValue, outgoing.isOpen,
             outgoing.verdict?.refusal != nil || outgoing.withdrawal == .expired, decided,
-            outgoing.transaction.byteCount, Data(outgoing.encoded()),
+            outgoing.isOffered, outgoing.transaction.byteCount, Data(outgoing.encoded()),
         ]
         try execute(
             """
-            INSERT INTO runway_sync_outgoing (space, sequence, id, open, refused, decided, size, body)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (space, sequence) DO UPDATE SET
-                open = excluded.open, refused = excluded.refused, decided = excluded.decided, body = excluded.body
+            INSERT INTO runway_sync_outgoing (space, sequence, id, open, refused, decided, offered, size, body)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (space, sequence) DO UPDATE SET
+                open = excluded.open, refused = excluded.refused, decided = excluded.decided,
+                offered = excluded.offered, body = excluded.body
             """, StatementArguments(arguments))
         if outgoing.withdrawal != nil || outgoing.verdict != nil { try listRefused(outgoing) }
     }
@@ -245,16 +253,6 @@ extension SQLiteDeviceStore: DeviceStore {
             """
         return try Bool.fetchOne(
             database.cachedStatement(sql: sql), arguments: [bytes, milliseconds, number]) ?? false
-    }
-}
-
-extension RunwaySyncCore.Operation {
-    /// The row; `nil` for a batch, and for a void.
-    var key: RowKey? {
-        switch action {
-        case .insert(let key, _, _), .update(let key, _, _), .delete(let key, _, _): key
-        case .batch, .void: nil
-        }
     }
 }
 

@@ -53,8 +53,8 @@ enum SyncSchema {
             ) STRICT, WITHOUT ROWID;
         CREATE TABLE runway_sync_outgoing (
             n INTEGER PRIMARY KEY, space INTEGER NOT NULL, sequence INTEGER NOT NULL, id BLOB NOT NULL,
-            open INTEGER NOT NULL, refused INTEGER NOT NULL, decided INTEGER, size INTEGER NOT NULL,
-            body BLOB NOT NULL, UNIQUE (space, sequence)) STRICT;
+            open INTEGER NOT NULL, refused INTEGER NOT NULL, decided INTEGER, offered INTEGER NOT NULL,
+            size INTEGER NOT NULL, body BLOB NOT NULL, UNIQUE (space, sequence)) STRICT;
         CREATE TABLE runway_sync_refused (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, sequence INTEGER NOT NULL,
             reason TEXT NOT NULL,
@@ -63,7 +63,8 @@ enum SyncSchema {
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, lost BLOB NOT NULL,
             PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;
         CREATE INDEX runway_sync_outgoing_id ON runway_sync_outgoing (space, id);
-        CREATE INDEX runway_sync_outgoing_open ON runway_sync_outgoing (space, sequence) WHERE open = 1;
+        CREATE INDEX runway_sync_outgoing_open ON runway_sync_outgoing (space, sequence, decided, offered)
+            WHERE open = 1;
         CREATE INDEX runway_sync_outgoing_refused ON runway_sync_outgoing (space, sequence) WHERE refused = 1
         """
 }

@@ -16,7 +16,8 @@ package protocol DeviceStore: RowSource {
     mutating func show(_ key: RowKey, _ values: Columns<SyncValue>?) throws
     /// The rows that pending transactions change.
     var previewed: Set<RowKey> { get throws }
-    mutating func setPreviewed(_ keys: Set<RowKey>) throws
+    /// Records which of some rows pending transactions change.
+    mutating func setPreviewed(_ keys: Set<RowKey>, of all: Set<RowKey>) throws
 
     /// Returns the captured writes of the app that are not sealed yet, oldest first (rule 1).
     func captured() throws -> [CapturedTransaction]

@@ -29,7 +29,9 @@ extension SyncDevice {
         var state = try store.state
         var packing = Packing(limit: packetLimit)
         var effects: [Effect] = []
+        var changed = ChangedRows()
         for var outgoing in try store.open() where outgoing.isOffered {
+            changed.insert(outgoing.transaction, policies)
             outgoing.isOffered = false
             if accepts {
                 // The order of sealing is the order in the chain.
@@ -48,7 +50,7 @@ extension SyncDevice {
             try store.put(outgoing)
         }
         try store.setState(state)
-        try refresh(in: &store)
+        try refresh(changed, in: &store)
         return effects
     }
 }

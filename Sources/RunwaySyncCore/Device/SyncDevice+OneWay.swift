@@ -53,7 +53,9 @@ extension SyncDevice {
         using random: inout some RandomNumberGenerator
     ) throws {
         try store.remove(outgoing: outgoing.sequence)
-        let merger = try preview(store)
+        var changed = ChangedRows()
+        changed.insert(outgoing.transaction, policies)
+        let merger = try preview(&changed, over: store)
         let actions = try outgoing.transaction.operations.compactMap { operation -> Operation.Action? in
             switch operation.action {
             case .insert(let key, _, let values), .update(let key, _, let values):

@@ -26,7 +26,8 @@ extension SyncDevice {
         _ page: LogPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws -> PageOutcome {
-        var (changed, decided) = (Set<RowKey>(), Decided())
+        var (changed, decided) = (ChangedRows(), Decided())
+        let former = try store.state.cursor
         try note(horizon: page.horizon, in: &store)
         // A server that states a larger head must send the entries up to it.
         var outcome = try page.parts.isEmpty && page.head > store.state.position.number ? PageOutcome.stalled : .applied
@@ -56,7 +57,7 @@ extension SyncDevice {
             try advance(past: part.entry, epoch: page.epoch, in: &store)
             decided.add(part.entry, of: state.device)
         }
-        try settle(decided, in: &store)
+        try settle(decided, since: former, in: &store, &changed)
         if case .log(let cursor, let end, let decided) = try store.state.snapshot {
             if cursor.number >= end { effects += try adopt(cursor, decided: decided, in: &store, using: &random) }
             if cursor.number < end, page.parts.isEmpty, outcome == .applied { outcome = .beginAgain }
@@ -119,15 +120,25 @@ extension SyncDevice {
         try store.setState(state)
     }
 
-    /// Marks the transactions that the server has decided on (rule 3), once for a page, since thousands may wait.
-    private func settle(_ decided: Decided, in store: inout some DeviceStore) throws {
+    /// Marks the transactions that the server has decided on (rule 3), once for a page, since thousands may wait. Adds
+    /// the rows of those that are no longer shown on top of the confirmed rows.
+    private func settle(
+        _ decided: Decided, since former: Cursor, in store: inout some DeviceStore, _ changed: inout ChangedRows
+    ) throws {
         if decided.transactions.isEmpty { return }
         var state = try store.state
-        let settled = try store.open().filter { !$0.isSettled && decided.contains($0) }
+        let open = try store.open()
+        let settled = open.filter { !$0.isSettled && decided.contains($0) }
         if case .log(let cursor, let end, let former) = state.snapshot {
             state.snapshot = .log(
                 cursor: cursor, end: end, decided: former.union(settled.map(\.transaction.id)))
             return try store.setState(state)
+        }
+        // Bases of another epoch cover nothing.
+        if state.cursor.epoch != former.epoch { changed.insertAll() }
+        for outgoing in open where outgoing.isShown(at: former) {
+            if outgoing.isShown(at: state.cursor), !decided.contains(outgoing) { continue }
+            changed.insert(outgoing.transaction, policies)
         }
         for var outgoing in settled {
             outgoing.isSettled = true

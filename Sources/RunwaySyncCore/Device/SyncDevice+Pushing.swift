@@ -1,10 +1,10 @@
 extension SyncDevice {
     /// Returns the oldest packet that waits for its verdicts. It is the same until they arrive (rule 1).
     func nextPacket(in store: some DeviceStore) throws -> Packet? {
-        let waiting = try store.open().filter(\.isSending)
-        guard let first = waiting.first else { return nil }
-        let transactions = waiting.prefix { $0.packet == first.packet }.map(\.sent)
-        return Packet(device: try store.state.device, transactions: transactions, schema: schema)
+        let waiting = try store.open().lazy.filter(\.isSending)
+        guard let packet = waiting.first?.packet else { return nil }
+        let transactions = waiting.prefix { $0.packet == packet }.map(\.sent)
+        return Packet(device: try store.state.device, transactions: Array(transactions), schema: schema)
     }
 
     /// Whether a packet that was pushed is still the oldest one that waits.
@@ -24,9 +24,9 @@ extension SyncDevice {
         guard let packet = try nextPacket(in: store), packet.transactions.count == verdicts.count else { return [] }
         var effects: [Effect] = []
         var (state, again) = (try store.state, [Outgoing]())
-        // A transaction in the log past the cursor stays shown, so that thousands that wait are not previewed again.
-        var hasChanged = false
-        for (var outgoing, verdict) in zip(try store.open().filter(\.isSending), verdicts) {
+        // A transaction in the log past the cursor stays shown.
+        var changed = ChangedRows()
+        for (var outgoing, verdict) in zip(try store.open().lazy.filter(\.isSending), verdicts) {
             let wasShown = outgoing.isShown(at: state.cursor)
             outgoing.status = .decided(verdict, at: HybridTime(milliseconds: now))
             state.acknowledged = outgoing.transaction.end
@@ -39,14 +39,14 @@ extension SyncDevice {
                 (outgoing.withdrawal, outgoing.isSentAgain) = (nil, false)
                 if isOneWay { try settle(&outgoing, at: verdict.number, in: &store) }
             }
-            hasChanged = hasChanged || outgoing.isShown(at: state.cursor) != wasShown
+            if outgoing.isShown(at: state.cursor) != wasShown { changed.insert(outgoing.transaction, policies) }
             try store.put(outgoing)
             if case .conflict = verdict { effects.append(.met(outgoing.transaction)) }
         }
         try store.setState(state)
         for outgoing in again { try replace(outgoing, at: now, in: &store, using: &random) }
         try prune(at: now, in: &store)
-        if hasChanged { try refresh(in: &store) }
+        try refresh(changed, in: &store)
         return effects
     }
 
@@ -94,14 +94,14 @@ extension SyncDevice {
     /// Divides the packet that waits into smaller packets. Withdraws its transaction if it has only one.
     func divide(by count: Int, because refusal: Refusal, in store: inout some DeviceStore) throws {
         guard let packet = try nextPacket(in: store) else { return }
-        let waiting = try store.open().filter(\.isSending).prefix(packet.transactions.count)
+        let waiting = Array(try store.open().lazy.filter(\.isSending).prefix(packet.transactions.count))
         if waiting.count == 1 {
             try withdraw(packet.transactions[0].id, because: refusal, in: &store)
             return
         }
         let size = (waiting.count - 1) / count + 1
         for (index, var outgoing) in waiting.enumerated() {
-            outgoing.packet = waiting[waiting.startIndex + index / size * size].sequence
+            outgoing.packet = waiting[index / size * size].sequence
             try store.put(outgoing)
         }
     }
@@ -122,6 +122,8 @@ extension SyncDevice {
             outgoing.withdrawal = refusal
         }
         try store.put(outgoing)
-        try refresh(in: &store)
+        var changed = ChangedRows()
+        changed.insert(outgoing.transaction, policies)
+        try refresh(changed, in: &store)
     }
 }

@@ -32,7 +32,7 @@ extension SyncDevice {
             try store.put(outgoing)
         }
         try store.setState(state)
-        try refresh(in: &store)
+        try refresh(.all, in: &store)
         return offered.isEmpty ? [] : [.offered(offered)]
     }
 }

@@ -22,7 +22,7 @@ extension SyncDevice {
         if isOneWay { return effects }
         try store.removeStaged()
         try store.adoptStaged()
-        try store.setPreviewed([])
+        try store.setPreviewed([], of: store.previewed)
         return effects
     }
 

@@ -12,7 +12,8 @@ extension SyncDevice {
         let captured = try store.captured()
         if captured.isEmpty { return }
         var packing = Packing(limit: packetLimit)
-        var merger = try preview(store)
+        var changed = ChangedRows(Set(captured.flatMap { $0.rows.map(\.key) }))
+        var merger = try preview(&changed, over: store)
         for (transaction, after) in zip(captured, try Self.valuesAfter(captured, in: store)) {
             let actions = try zip(transaction.rows, after).compactMap { change, after in
                 try Operation.Action(
@@ -24,7 +25,7 @@ extension SyncDevice {
             try enqueue(operations, time: transaction.time, by: &packing, previewedBy: &merger, in: &store)
         }
         try store.removeCaptured()
-        try store.setPreviewed(Set(merger.rows.keys))
+        try store.setPreviewed(Set(merger.rows.keys), of: changed.keys.union(merger.rows.keys))
     }
 
     /// Updates all rows that match, as one operation (rule 14). The shell must not capture these changes.
@@ -36,11 +37,11 @@ extension SyncDevice {
         var state = try store.state
         let time = state.timeOfWrite(at: now)
         try store.setState(state)
-        var merger = try preview(store)
+        var merger = try preview(over: store)
         let operation = Operation(id: .version7(at: now, using: &random), action: .batch(batch))
         var packing = Packing(limit: 1)
         try enqueue([operation], time: time, by: &packing, previewedBy: &merger, in: &store)
-        try refresh(in: &store)
+        try refresh(.all, in: &store)
     }
 
     private func enqueue(
@@ -95,42 +96,5 @@ struct Packing {
         count += 1
         bytes += transaction.byteCount
         return packet
-    }
-}
-
-extension SyncDevice {
-    /// Merges the pending transactions into the confirmed rows, as the server will merge them (rule 5).
-    func preview(_ store: some DeviceStore) throws -> Merger {
-        var merger = Merger(policies)
-        let cursor = try store.state.cursor
-        for outgoing in try store.open() where outgoing.isShown(at: cursor) {
-            try preview(outgoing.transaction, by: &merger, over: store)
-        }
-        return merger
-    }
-
-    func preview(_ transaction: Transaction, by merger: inout Merger, over store: some DeviceStore) throws {
-        let state = try store.state
-        let isCovered = transaction.basis.epoch == state.cursor.epoch
-        let author = Author(
-            device: state.device, time: transaction.time, basis: isCovered ? transaction.basis.number : 0, number: .max)
-        for operation in transaction.operations where try merger.isAbsent(operation, over: store) { return }
-        for operation in transaction.operations { _ = try merger.merge(operation, by: author, over: store) }
-    }
-
-    /// Shows confirmed rows with the pending transactions on top.
-    ///
-    /// The shell calls it after a migration of the app, with the parked rows and those with columns that the app did
-    /// not know before (rule 15).
-    ///
-    /// - Parameter changed: The confirmed rows that have changed.
-    package func refresh(_ changed: Set<RowKey> = [], in store: inout some DeviceStore) throws {
-        if isOneWay { return }
-        let merger = try preview(store)
-        for key in try store.previewed.union(changed).union(merger.rows.keys).sorted() {
-            let values = try merger.row(key, over: store).values
-            if try store.shown(key) != values { try store.show(key, values) }
-        }
-        try store.setPreviewed(Set(merger.rows.keys))
     }
 }

@@ -59,7 +59,7 @@ extension SyncDevice {
         }
         try store.adoptStaged()
         if !lost.isEmpty { return try renumber(resending: lost, in: &store, using: &random) }
-        try refresh(in: &store)
+        try refresh(.all, in: &store)
         return []
     }
 }

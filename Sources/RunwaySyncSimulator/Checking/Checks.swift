@@ -13,6 +13,9 @@ extension Simulation {
         if try store.schema == 1, try store.rows.contains(where: { $0.value.columns["c"] != nil }) {
             places.insert(.unknownColumn)
         }
+        if failure == nil, try !store.showsAll(by: devices[index].process) {
+            failure = "device \(index) shows other values than its rows and pending transactions have"
+        }
         guard failure == nil, let finding = devices[index].screen.look(at: try store.shownRows) else { return }
         failure = "device \(index): \(finding)"
     }

@@ -20,6 +20,8 @@ package protocol SimulatedFile {
     var parkedRows: Set<RowKey> { get throws }
     /// Installs version 2 of the app, in one transaction. Does nothing by default.
     mutating func update(by process: SyncDevice, at milliseconds: Int64, using random: inout SeededRandom) throws
+    /// Whether the app sees what the rows and the pending transactions make. `true` by default.
+    func showsAll(by process: SyncDevice) throws -> Bool
     /// Reads all that is stored, as a process does when it begins. Does nothing by default.
     mutating func reload() throws
     /// Updates all rows that match, in one transaction.
@@ -36,6 +38,7 @@ package protocol SimulatedFile {
 
 extension SimulatedFile {
     package mutating func reload() {}
+    package func showsAll(by process: SyncDevice) throws -> Bool { true }
     package var schema: Int64 { 2 }
     package var parkedRows: Set<RowKey> { [] }
     package mutating func update(
@@ -128,10 +131,23 @@ package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
     ) throws {
         try process.seal(at: milliseconds, in: &self, using: &random)
         schema = 2
-        try process.refresh(parkedRows.union(rows.filter { $0.value.columns["c"] != nil }.keys), in: &self)
+        let changed = parkedRows.union(rows.filter { $0.value.columns["c"] != nil }.keys)
+        try process.refresh(ChangedRows(changed), in: &self)
     }
 
-    package mutating func setPreviewed(_ keys: Set<RowKey>) { previewed = keys }
+    package mutating func setPreviewed(_ keys: Set<RowKey>, of all: Set<RowKey>) {
+        previewed.subtract(all)
+        previewed.formUnion(keys)
+    }
+
+    /// Whether the app sees what the confirmed rows and all pending transactions make (rule 5), unless it has written
+    /// since.
+    package func showsAll(by process: SyncDevice) throws -> Bool {
+        if !changes.isEmpty { return true }
+        var all = self
+        try process.refresh(.all, in: &all)
+        return all.shownRows == shownRows && all.previewed == previewed
+    }
 
     package func captured() -> [CapturedTransaction] { changes }
     package mutating func removeCaptured() { changes = [] }
