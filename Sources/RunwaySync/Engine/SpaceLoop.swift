@@ -212,6 +212,7 @@ final class SpaceLoop: Sendable {
             try capture.applying(in: database) {
                 effects = try next.handle(event, at: capture.now, in: &space, using: &random)
             }
+            try space.recordMoves(effects)
             try space.finish()
             return (next, effects)
         }

@@ -48,6 +48,8 @@ public enum RowSyncStatus: Hashable, Sendable {
     case failed
     /// The user withdrew a change.
     case withdrawn
+    /// The row is not here any more: it moved to another space; see `TableWriter.move(_:_:to:)`.
+    case moved(to: UUID)
 }
 
 /// The treatment of changes that were not sent, at a sign-out.
@@ -90,11 +92,23 @@ extension TableReading {
         let sql = "SELECT reason FROM runway_sync_refused WHERE tbl = ? AND id = ? ORDER BY sequence DESC LIMIT 1"
         let reason = try String.fetchOne(connection.cachedStatement(sql: sql), arguments: key)
         return switch reason.map(Refusal.init) {
-        case nil: .synced
+        case nil: try newSpace(of: table, id).map { .moved(to: $0) } ?? .synced
         case .void?: .withdrawn
         case .expired?: .failed
         case let refusal?: .refused(refusal.name)
         }
+    }
+
+    /// Returns the space to which a row moved; `nil` if it did not, or was inserted again since.
+    private func newSpace<Table: RunwayTables.TableDefinition>(of table: Table.Type, _ id: UUID) throws -> UUID? {
+        guard let key = try connection.primaryKey(Table.name).columns.first else { return nil }
+        let sql = """
+            SELECT target FROM runway_sync_moved WHERE tbl = ?1 AND id = ?2
+                AND NOT EXISTS (SELECT 1 FROM \(Table.name.quotedName) WHERE \(key.quotedName) = ?2) LIMIT 1
+            """
+        let arguments = StatementArguments([Table.name, Identifier(id).databaseValue])
+        let target = try DatabaseValue.fetchOne(connection.cachedStatement(sql: sql), arguments: arguments)
+        return target.flatMap { Identifier($0) }.map { UUID($0) }
     }
 }
 

@@ -20,4 +20,11 @@ extension SQLiteDeviceStore {
             }
         }
     }
+    /// Records the spaces to which rows moved, as the log shows it (rule 13).
+    func recordMoves(_ effects: [SyncDevice.Effect]) throws {
+        for case .moved(let key, let target) in effects {
+            try execute(
+                "INSERT OR REPLACE INTO runway_sync_moved VALUES (?, ?, ?, ?)", arguments(key, target.databaseValue))
+        }
+    }
 }

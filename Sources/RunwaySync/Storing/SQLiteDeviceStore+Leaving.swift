@@ -7,7 +7,7 @@ extension SQLiteDeviceStore {
             try execute(
                 "DELETE FROM \(shape.name.quotedName) WHERE \(shape.space.quotedName) = ?", [space.databaseValue])
         }
-        for table in ["row", "staged", "preview", "parked", "outgoing", "refused", "conflict"] {
+        for table in ["row", "staged", "preview", "parked", "outgoing", "refused", "conflict", "moved"] {
             try execute("DELETE FROM runway_sync_\(table) WHERE space = ?", [number])
         }
         try execute("DELETE FROM runway_sync_space WHERE number = ?", [number])

@@ -105,7 +105,9 @@ extension SQLiteDeviceStore {
             }
             guard let id = Identifier(change["id"] as DatabaseValue) else { continue }
             let table: String = change["tbl"]
-            try current?.capture(RowKey(table, id), before: before(change, of: table), byteCount: 0)
+            try current?.capture(
+                RowKey(table, id), before: before(change, of: table),
+                movedTo: Identifier(change["moved"] as DatabaseValue), byteCount: 0)
         }
         return transactions + (current.map { [$0] } ?? [])
     }

@@ -24,8 +24,8 @@ enum SyncSchema {
     static func exists(in database: Database) throws -> Bool { try database.tableExists("runway_sync_file") }
 
     /// `runway_sync_change` has the row before each change since the last sealing, in the order of the changes. A row
-    /// of `runway_sync_write` ends a transaction. Spaces are sealed one by one, so that no number may come again. `c0`,
-    /// `c1` and so on are the columns of the table in their order, without the id and the space.
+    /// of `runway_sync_write` ends a transaction. Spaces are sealed one by one, so that no number may come again. `moved`
+    /// is the space to which a deleted row moves. `c0`, `c1` and so on are the columns of the table in their order, without the id and the space.
     private static let tables = """
         CREATE TABLE runway_sync_file (
             one INTEGER PRIMARY KEY CHECK (one = 1), paused INTEGER NOT NULL, clock INTEGER NOT NULL,
@@ -34,7 +34,7 @@ enum SyncSchema {
         CREATE TABLE runway_sync_table (name TEXT PRIMARY KEY, columns TEXT NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE runway_sync_change (
             n INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT NOT NULL, space BLOB NOT NULL, id BLOB NOT NULL,
-            existed INTEGER NOT NULL, size INTEGER NOT NULL);
+            existed INTEGER NOT NULL, size INTEGER NOT NULL, moved BLOB);
         CREATE TABLE runway_sync_write (last INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT;
         CREATE TABLE runway_sync_space (
             number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, joined INTEGER NOT NULL, problem TEXT,
@@ -61,6 +61,9 @@ enum SyncSchema {
             PRIMARY KEY (space, tbl, id, sequence)) STRICT, WITHOUT ROWID;
         CREATE TABLE runway_sync_conflict (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, lost BLOB NOT NULL,
+            PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;
+        CREATE TABLE runway_sync_moved (
+            space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, target BLOB NOT NULL,
             PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;
         CREATE INDEX runway_sync_outgoing_id ON runway_sync_outgoing (space, id);
         CREATE INDEX runway_sync_outgoing_open ON runway_sync_outgoing (space, sequence, decided, offered)

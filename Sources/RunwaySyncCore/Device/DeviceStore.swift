@@ -101,7 +101,7 @@ package struct CapturedTransaction: Hashable, Sendable {
     /// The first change of each row.
     package private(set) var rows: [Change] = []
     /// The spaces to which rows move that the transaction deletes (rule 13).
-    package private(set) var moves: [RowKey: Identifier] = [:]
+    private(set) var moves: [RowKey: Identifier] = [:]
     private var keys: Set<RowKey> = []
     private var byteCount = 0
 
@@ -117,22 +117,19 @@ package struct CapturedTransaction: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - before: The values before the change; `nil` if the row did not exist.
+    ///   - space: The space to which the row moves, if the change deletes it for that (rule 13). The default is none.
     ///   - byteCount: The size of the new values.
     /// - Throws: ``TransactionTooLarge``, which the app's write throws.
     package mutating func capture(
-        _ key: RowKey, before: Columns<SyncValue>?, byteCount: Int
+        _ key: RowKey, before: Columns<SyncValue>?, movedTo space: Identifier? = nil, byteCount: Int
     ) throws(TransactionTooLarge) {
+        moves[key] = space
         if keys.insert(key).inserted { rows.append(Change(key: key, before: before)) }
         self.byteCount += byteCount
         if rows.count > Transaction.maximumOperations || self.byteCount > Transaction.maximumBytes {
             throw TransactionTooLarge()
         }
     }
-}
-
-extension CapturedTransaction {
-    /// Captures that a row, which the transaction deletes, moves to another space.
-    package mutating func move(_ key: RowKey, to space: Identifier) { moves[key] = space }
 }
 
 /// The error of a write of the app that changes more than 5,000 rows, or more than 4 MiB (rule 1).

@@ -28,6 +28,11 @@ package struct FollowedTable: Sendable {
     }
 }
 
+extension TableDefinition {
+    /// The name of the first column of the primary key, as the table declares it.
+    package static var keyName: String { columns.layout.columns[0].name }
+}
+
 /// Follows the changes of tables from inside the transactions that make them. All functions run on the connection of
 /// the file.
 package protocol StoreFollower: Sendable {

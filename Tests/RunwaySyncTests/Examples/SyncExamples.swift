@@ -68,6 +68,10 @@ private struct SyncExamples {
     }
 
     func resolve(_ store: RecordStore, _ prefers: (String) async -> Bool) async throws {
+    func move(_ store: RecordStore, _ task: UUID, _ otherList: UUID) async throws {
+        try await store.write { try $0.move(Tasks.self, task, to: otherList) }
+    }
+
         let conflicts = try await store.read { try $0.syncConflicts(of: Tasks.self) }
         if let conflict = conflicts.first, let title = conflict[Tasks.title], await prefers(title) {
             try await store.write { file in
