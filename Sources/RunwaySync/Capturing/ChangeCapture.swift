@@ -8,8 +8,10 @@ import Synchronization
 struct CapturedTable: Sendable {
     let name: String
     let synced: Synced
-    /// Whether the table has columns that only this device can read: secrets and files.
-    var hasLocalColumns = false
+    /// Whether the table has columns of files, which only this device can read.
+    var hasFiles = false
+    /// Whether the table has secret columns, which only devices with the same key can read.
+    var hasSecrets = false
 }
 
 /// Captures the changes of synchronised tables, in the transactions that make them (rule 1).
@@ -29,7 +31,7 @@ final class ChangeCapture: StoreFollower {
             followed.compactMap { table in
                 (table.details as? Synced).map { synced in
                     CapturedTable(
-                        name: table.name, synced: synced, hasLocalColumns: table.hasSecrets || table.hasFiles)
+                        name: table.name, synced: synced, hasFiles: table.hasFiles, hasSecrets: table.hasSecrets)
                 }
             })
     }

@@ -15,7 +15,13 @@ struct TableChecks {
         func refuse(_ isRefused: Bool, _ reason: String) {
             if isRefused { problems.append("\(table.name) \(reason).") }
         }
-        refuse(table.hasLocalColumns, "has secret columns or files, which other devices can't read")
+        refuse(table.hasFiles, "has columns of files, which other devices can't read")
+        refuse(
+            table.hasSecrets && !table.synced.devicesShareKeys,
+            "has secret columns, and does not declare that all devices open them")
+        refuse(
+            table.hasSecrets && [.keepBoth, .ask].contains(table.synced.conflicts),
+            "has secret columns, whose values can't be read outside of their row")
         refuse(keys.count != 1 || keys[0].type.uppercased() != "BLOB", "has no single UUID as its key")
         let space = columns.first { $0.name.lowercased() == table.synced.spaceColumn.lowercased() }
         refuse(space?.type.uppercased() != "BLOB", "has no column \(table.synced.spaceColumn) of UUIDs for its space")

@@ -23,12 +23,17 @@ public import RunwayTables
 /// whichever code makes it. A ``SyncEngine`` exchanges the changes with the server.
 ///
 /// The key is one UUID, and no column is required: each other column has a default, or may be NULL. Unique indexes,
-/// `CHECK`, `RESTRICT`, columns of secrets and of files, and triggers of the app that write synchronised tables are
+/// `CHECK`, `RESTRICT`, columns of files, and triggers of the app that write synchronised tables are
 /// refused when the store is opened, as `TableError.Kind.notSyncable`: a row of another device could violate them, or
 /// could not be read.
 ///
-/// The id and the space of a row never change. To move a row, insert a copy and delete the row. A transaction changes
-/// at most 5,000 rows, or 4 MiB; a larger one is refused as `TableError.Kind.rejected`.
+/// Secret columns are sent as they are sealed, if the declaration says that all devices open them
+/// (``Synced/init(space:conflicts:devicesShareKeys:)``). A value is sealed for its row, so that the conflicts of such a
+/// table can make no copies, and the app is not asked about them. A secret that is saved again is a change, since it is
+/// sealed anew.
+///
+/// The id and the space of a row never change; `TableWriter.move(_:_:to:)` inserts a copy in another space. A
+/// transaction changes at most 5,000 rows, or 4 MiB; a larger one is refused as `TableError.Kind.rejected`.
 ///
 /// Steps of a migration are not captured, since each device takes them.
 public protocol SyncedTable: TableDefinition {
@@ -45,6 +50,7 @@ extension SyncedTable {
 public struct Synced: Sendable {
     let spaceColumn: String
     let conflicts: ConflictPolicy
+    let devicesShareKeys: Bool
     var direction = SyncDevice.Direction.both
 
     /// Declares the space of each row, and the treatment of concurrent changes.
@@ -54,13 +60,18 @@ public struct Synced: Sendable {
     ///     spaces as a whole.
     ///   - conflicts: The treatment of changes that two devices make without having seen each other's. The default is
     ///     `ConflictPolicy.newestPerColumn`.
+    ///   - devicesShareKeys: Whether all devices of a space have the same `RecordStore.Options.sealing` and the same
+    ///     account, so that each opens the secret columns of the others. The server can't. The default, `false`,
+    ///     refuses a table with secret columns, since a row that can't be opened fails each read of it.
     public init<Table: TableDefinition>(
-        space: TableColumn<Table, UUID>, conflicts: ConflictPolicy = .newestPerColumn
+        space: TableColumn<Table, UUID>, conflicts: ConflictPolicy = .newestPerColumn, devicesShareKeys: Bool = false
     ) {
-        self.init(column: space.name, conflicts: conflicts)
+        self.init(column: space.name, conflicts: conflicts, devicesShareKeys: devicesShareKeys)
     }
 
-    init(column: String, conflicts: ConflictPolicy) { (spaceColumn, self.conflicts) = (column, conflicts) }
+    init(column: String, conflicts: ConflictPolicy, devicesShareKeys: Bool = false) {
+        (spaceColumn, self.conflicts, self.devicesShareKeys) = (column, conflicts, devicesShareKeys)
+    }
 }
 
 /// A table whose rows are sent to the server, and never read back, such as messages of a chat or the entries of a form.

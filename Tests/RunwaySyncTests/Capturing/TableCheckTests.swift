@@ -61,4 +61,21 @@ struct TableCheckTests {
             ($0 as? TableError)?.kind == .notSyncable
         }
     }
+
+    @Test(arguments: [
+        (false, ConflictPolicy.newestPerColumn, true), (true, .newestPerColumn, false), (true, .wholeRow, false),
+        (true, .keepBoth, true), (true, .ask, true),
+    ])
+    func secretsNeedKeysOnAllDevices(_ sharesKeys: Bool, _ policy: ConflictPolicy, _ isRefused: Bool) throws {
+        let synced = Synced(column: "s", conflicts: policy, devicesShareKeys: sharesKeys)
+        let capture = ChangeCapture([CapturedTable(name: "item", synced: synced, hasSecrets: true)])
+        let queue = try #require(database)
+        let prepare = {
+            try queue.write { database in
+                try database.execute(sql: "CREATE TABLE item (id BLOB NOT NULL PRIMARY KEY, s BLOB NOT NULL, a BLOB)")
+                try capture.prepare(database)
+            }
+        }
+        if isRefused { #expect(throws: TableError.self) { try prepare() } } else { try prepare() }
+    }
 }

@@ -20,6 +20,13 @@ private enum AskedTasks: SyncedTable {
     static let sync = Synced(space: list, conflicts: .ask)
 }
 
+private enum SealedTasks: SyncedTable {
+    static let name = "sealed"
+    static let id = Column<UUID>("id"), list = Column<UUID>("listId"), text = Column<Secret<String>?>("text")
+    static let columns = TableColumns<Self>(id, list, text)
+    static let sync = Synced(space: list, devicesShareKeys: true)
+}
+
 private enum Letters: SentTable {
     static let name = "letter"
     static let conversation = Column<UUID>("conversationId")
@@ -61,6 +68,10 @@ private struct SyncExamples {
         }
     }
 
+    func move(_ store: RecordStore, _ task: UUID, _ otherList: UUID) async throws {
+        try await store.write { try $0.move(Tasks.self, task, to: otherList) }
+    }
+
     func ask(_ file: TableReader, _ ask: (UUID, String) -> Void) throws {
         for conflict in try file.syncConflicts(of: Tasks.self) {
             if let title = conflict[Tasks.title] { ask(conflict.id, title) }
@@ -68,10 +79,6 @@ private struct SyncExamples {
     }
 
     func resolve(_ store: RecordStore, _ prefers: (String) async -> Bool) async throws {
-    func move(_ store: RecordStore, _ task: UUID, _ otherList: UUID) async throws {
-        try await store.write { try $0.move(Tasks.self, task, to: otherList) }
-    }
-
         let conflicts = try await store.read { try $0.syncConflicts(of: Tasks.self) }
         if let conflict = conflicts.first, let title = conflict[Tasks.title], await prefers(title) {
             try await store.write { file in
