@@ -40,7 +40,9 @@ struct ShowingTests {
     /// Two devices, the first of which has 500 sealed inserts that were not sent.
     private func pairWithBacklog() throws -> Pair {
         var pair = Pair()
-        for number in 100..<600 { try pair.write(["a": .text("1")], RowKey("note", Identifier(high: 0, low: number))) }
+        for number: UInt64 in 100..<600 {
+            try pair.write(["a": .text("1")], RowKey("note", Identifier(high: 0, low: number)))
+        }
         try pair.seal()
         return pair
     }

@@ -1,8 +1,10 @@
 import Foundation
 import GRDB
 import RunwayServer
+import RunwayServerStorage
 import RunwaySyncCore
 import RunwayTables
+import RunwayTesting
 import Synchronization
 import Testing
 
@@ -19,13 +21,15 @@ struct EngineTests {
         let store: RecordStore
         let engine: SyncEngine
 
-        init(_ server: SyncServer, joining list: UUID?, in folder: TemporaryFolder? = nil, events: Bool = false)
-            async throws
-        {
+        init(
+            _ server: SyncServer, joining list: UUID?, in folder: TemporaryFolder? = nil, events: Bool = false,
+            clock: ManualClock? = nil
+        ) async throws {
             self.folder = try folder ?? TemporaryFolder()
             store = try await RecordStore.open(at: self.folder.file, tables: [Notes.self])
             engine = try await SyncEngine(
-                store, over: server.makeNetwork(), service: Backend.self, eventsPath: events ? "events" : nil)
+                store, over: server.makeNetwork(clock: clock), service: Backend.self,
+                eventsPath: events ? "events" : nil)
             if let list { try await engine.join(list) }
         }
 
@@ -47,6 +51,12 @@ struct EngineTests {
             try await store.close()
         }
 
+        /// Waits until the server has decided on all changes.
+        @MainActor func waitForNothingWaiting(in list: UUID) async throws {
+            let counts = store.observe { try $0.syncStatus(of: list).waitingCount }
+            for try await count in counts where count == 0 { return }
+        }
+
         /// Waits until the file has these notes.
         @MainActor func waitForTitles(_ titles: [String]) async throws {
             let notes = store.observe {
@@ -56,8 +66,9 @@ struct EngineTests {
         }
     }
 
-    @Test func twoDevicesAgree() async throws {
-        try await SyncServer.run { server in
+    @Test(arguments: SyncServer.Place.allCases)
+    func twoDevicesAgree(_ place: SyncServer.Place) async throws {
+        try await SyncServer.run(in: place) { server in
             let (first, second) = (try await Device(server, joining: list), try await Device(server, joining: list))
             try await first.write(UUID(number: 2), in: list, "tea")
             try await second.write(UUID(number: 3), in: list, "milk")
@@ -122,8 +133,9 @@ struct EngineTests {
         }
     }
 
-    @Test func lostResponsesMakeNoSecondChange() async throws {
-        try await SyncServer.run { server in
+    @Test(arguments: SyncServer.Place.allCases)
+    func lostResponsesMakeNoSecondChange(_ place: SyncServer.Place) async throws {
+        try await SyncServer.run(in: place) { server in
             let (first, second) = (try await Device(server, joining: nil), try await Device(server, joining: list))
             server.faults.add(.losesResponse, to: "push")
             try await first.write(UUID(number: 2), in: list, "tea")
@@ -163,6 +175,81 @@ struct EngineTests {
         }
     }
 
+    /// The clocks stand still but for one interval of each device, in which no one writes or asks.
+    @Test func outageEndsWithOneExchangeOfEachDevice() async throws {
+        try await SyncServer.run { server in
+            let clocks = (ManualClock(), ManualClock())
+            let first = try await Device(server, joining: list, clock: clocks.0)
+            let second = try await Device(server, joining: list, clock: clocks.1)
+            for device in [first, second] { #expect(await device.engine.syncNow() == nil) }
+            server.faults.add(.refuses(503), to: "push", count: 1_000)
+            try await first.write(UUID(number: 2), in: list, "tea")
+            for _ in 0..<4 { #expect(await first.engine.syncNow() == .unavailable) }
+            server.faults.end()
+            let count = server.faults.pushes.value
+            clocks.0.advance(by: .seconds(4))
+            try await server.faults.pushes.wait(until: count + 1)
+            try await first.waitForNothingWaiting(in: list)
+            #expect(server.faults.pushes.value == count + 1)
+            clocks.1.advance(by: .seconds(4))
+            try await second.waitForTitles(["tea"])
+            try await first.close()
+            try await second.close()
+        }
+    }
+
+    @Test func restartedServerHasWhatItAcknowledged() async throws {
+        let files = try TemporaryFolder()
+        let spaces = files.url.appending(path: "spaces.sqlite")
+        let folder = try TemporaryFolder()
+        let store = try SQLiteSyncStore(at: spaces)
+        try await SyncServer.run(store: store) { server in
+            let device = try await Device(server, joining: list, in: folder)
+            try await device.write(UUID(number: 2), in: list, "tea")
+            #expect(await device.engine.syncInTime() == nil)
+            server.faults.add(.losesResponse, to: "push", count: 1_000)
+            try await device.write(UUID(number: 3), in: list, "milk")
+            #expect(await device.engine.syncNow() != nil)
+            try await device.close()
+        }
+        try await store.close()
+        let again = try SQLiteSyncStore(at: spaces)
+        try await SyncServer.run(store: again) { server in
+            let first = try await Device(server, joining: nil, in: folder)
+            let second = try await Device(server, joining: list)
+            for device in [first, second] {
+                #expect(await device.engine.syncInTime() == nil)
+                #expect(try await device.titles() == ["milk", "tea"])
+                let list = list
+                #expect(try await device.store.read { try $0.syncCursor(of: list) } == 2)
+                try await device.close()
+            }
+        }
+        try await again.close()
+    }
+
+    @Test func movedRowsNameTheirNewSpace() async throws {
+        try await SyncServer.run { server in
+            let (note, other) = (UUID(number: 2), UUID(number: 7))
+            let (first, second) = (try await Device(server, joining: list), try await Device(server, joining: list))
+            for device in [first, second] { try await device.engine.join(other) }
+            try await first.write(note, in: list, "tea")
+            for device in [first, second] { #expect(await device.engine.syncInTime() == nil) }
+            try await first.store.write { _ = try $0.move(Notes.self, note, to: other) }
+            for device in [first, second] { #expect(await device.engine.syncInTime() == nil) }
+            for device in [first, second] {
+                let (row, statuses) = try await device.store.read { file in
+                    let row = try file.fetchFirst(Notes.self)
+                    let ids = [note, row?[Notes.id] ?? note]
+                    return (row, try ids.map { try file.syncStatus(of: Notes.self, $0) })
+                }
+                #expect(row?[Notes.list] == other)
+                #expect(statuses == [.moved(to: other), .synced])
+                try await device.close()
+            }
+        }
+    }
+
     @Test func copiedFileTakesANewID() async throws {
         try await SyncServer.run { server in
             let first = try await Device(server, joining: list)
@@ -192,9 +279,10 @@ struct EngineTests {
         }
     }
 
-    @Test func revokedSpacesAreRemovedWithTheirChangesShown() async throws {
+    @Test(arguments: SyncServer.Place.allCases)
+    func revokedSpacesAreRemovedWithTheirChangesShown(_ place: SyncServer.Place) async throws {
         let mayRead = Flag(true)
-        try await SyncServer.run(mayRead: { _ in mayRead.value }) { server in
+        try await SyncServer.run(in: place, mayRead: { _ in mayRead.value }) { server in
             let device = try await Device(server, joining: list)
             try await device.write(UUID(number: 2), in: list, "tea")
             #expect(await device.engine.syncInTime() == nil)
@@ -248,8 +336,9 @@ struct EngineTests {
         }
     }
 
-    @Test func logOfManyPagesArrives() async throws {
-        try await SyncServer.run { server in
+    @Test(arguments: SyncServer.Place.allCases)
+    func logOfManyPagesArrives(_ place: SyncServer.Place) async throws {
+        try await SyncServer.run(in: place) { server in
             let first = try await Device(server, joining: list)
             for page in 0..<5 {
                 let list = list

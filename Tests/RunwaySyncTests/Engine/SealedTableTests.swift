@@ -53,10 +53,10 @@ struct SealedTableTests {
             mood[Diary.mood] = 9
             let (written, changes) = (page, (text, mood))
             try await first.0.write { try $0.insert(written) }
-            for device in [first, second] { #expect(await device.1.syncNow() == nil) }
+            for device in [first, second] { #expect(await device.1.syncInTime() == nil) }
             try await first.0.write { _ = try $0.update(changes.0) }
             try await second.0.write { _ = try $0.update(changes.1) }
-            for device in [first, second, first] { #expect(await device.1.syncNow() == nil) }
+            for device in [first, second, first] { #expect(await device.1.syncInTime() == nil) }
             for device in [first, second] {
                 let row = try await device.0.read { try $0.fetchFirst(Diary.self) }
                 #expect(row?[Diary.text]?.value == "the treasure is ours" && row?[Diary.mood] == 9)

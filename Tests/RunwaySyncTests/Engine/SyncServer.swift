@@ -6,6 +6,7 @@ import Runway
 import RunwayServer
 import RunwayServerStorage
 import RunwaySyncCore
+import RunwayTesting
 import RunwayTransport
 import Synchronization
 
@@ -33,6 +34,8 @@ struct SyncServer: Sendable {
 
         /// Guards the failures and the requests.
         private let state = Mutex(State())
+        /// The number of pushes that came.
+        let pushes = AwaitedValue(0)
 
         func add(_ failure: Failure, to path: String, count: Int = 1) {
             state.withLock { $0.failures += Array(repeating: (path, failure), count: count) }
@@ -44,7 +47,8 @@ struct SyncServer: Sendable {
         var requests: [String] { state.withLock { $0.requests } }
 
         fileprivate func take(_ path: String, target: String) -> Failure? {
-            state.withLock { state in
+            if path.hasSuffix("push") { pushes.update { $0 += 1 } }
+            return state.withLock { state in
                 state.requests.append(target)
                 return state.failures.firstIndex { path.hasSuffix($0.path) }.map {
                     state.failures.remove(at: $0).failure
@@ -75,11 +79,29 @@ struct SyncServer: Sendable {
     let faults: Faults
 
     /// A layer of a device of this server.
-    func makeNetwork() throws -> NetworkLayer {
+    ///
+    /// - Parameter clock: The clock of its waits. The default is the system's.
+    func makeNetwork(clock: ManualClock? = nil) throws -> NetworkLayer {
         let network = NetworkLayer(
-            transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))))
+            transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
+            clock: clock.map { LayerClock($0) } ?? .system)
         network.configure(Backend.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
         return network
+    }
+
+    /// The database of the spaces.
+    enum Place: CaseIterable { case memory, sqlite }
+
+    /// Serves spaces in a database while `body` runs.
+    static func run(
+        in place: Place, mayRead: @escaping @Sendable (UUID) -> Bool = { _ in true },
+        _ body: (SyncServer) async throws -> Void
+    ) async throws {
+        if place == .memory { return try await run(mayRead: mayRead, body) }
+        let folder = try TemporaryFolder()
+        let store = try SQLiteSyncStore(at: folder.url.appending(path: "spaces.sqlite"))
+        try await run(store: store, mayRead: mayRead, body)
+        try await store.close()
     }
 
     /// Serves while `body` runs.
