@@ -296,7 +296,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
                 "RunwayStorage", "RunwayStreams", "RunwaySync", "RunwaySyncCore", "RunwayTables", "RunwayTransport",
-                "RunwayDemo",
+                "RunwayDemo", "RunwayBridge", "RunwayChromium",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
@@ -579,7 +579,7 @@ let package = Package(
         .testTarget(
             name: "RunwayCommandTests",
             dependencies: [
-                "RunwayCommand", "RunwayDemo", "RunwaySignatures", "RunwayTesting", "RunwayTestServer",
+                "RunwayChromium", "RunwayCommand", "RunwayDemo", "RunwaySignatures", "RunwayTesting", "RunwayTestServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 product("NIOCore", of: "swift-nio", with: "Command"),

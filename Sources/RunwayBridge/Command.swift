@@ -1,5 +1,5 @@
 public import Foundation
-import RunwayJSON
+package import RunwayJSON
 
 /// Something that a page may ask the app to do, by name, with values for input and output.
 ///
@@ -27,7 +27,8 @@ public struct Command: Sendable {
     public let deadline: Duration
     let run: @Sendable (JSONDocument, CommandCall) async throws -> CommandOutput
 
-    init(
+    /// Declares a command that reads its input and writes its output itself.
+    package init(
         _ name: String, isUnsafe: Bool, usesDevice: Bool, deadline: Duration,
         output: @escaping @Sendable (JSONDocument, CommandCall) async throws -> CommandOutput
     ) {
@@ -100,7 +101,8 @@ public struct NoValue: Codable, Sendable {
     public init() {}
 }
 
-enum CommandOutput: Sendable {
+/// The output of a command.
+package enum CommandOutput: Sendable {
     case json([UInt8])
     case bytes(Data)
 }
@@ -111,7 +113,8 @@ public struct CommandCall: Sendable {
     public let origin: Origin
     /// Identifies the call among all calls of all pages, for requests that must not take effect twice.
     public let idempotencyKey: String
-    let sendPart: @Sendable ([UInt8]) async throws(BridgeError) -> Void
+    /// Sends a value that is JSON already; see ``send(_:)``.
+    package let sendPart: @Sendable ([UInt8]) async throws(BridgeError) -> Void
 
     /// Sends a value before the output: progress of `runway.call`, a value of `runway.stream`.
     ///

@@ -33,7 +33,11 @@ package final class ChromiumBrowser: Sendable {
         // The sandbox of Chromium does not work for the superuser.
         if getuid() == 0 { arguments.append("--no-sandbox") }
         pipe = try DevToolsPipe(program: program, arguments: arguments, removing: profile)
-        pipe.onEvent { [weak self] method, parameters, session in self?.receive(method, parameters, session) }
+        pipe.onEvent { [weak self] method, parameters, session in
+            self?.receive(method, parameters, session)
+        } end: { [weak self] in
+            for page in self?.pages.withLock({ Array($0.values) }) ?? [] { page.end() }
+        }
         do { _ = try await pipe.send("Target.setDiscoverTargets", ["discover": true]) } catch {
             close()
             throw error
@@ -54,6 +58,10 @@ package final class ChromiumBrowser: Sendable {
 
     private func receive(_ method: String, _ parameters: DevToolsValue, _ session: String) {
         let pages = pages.withLock { Array($0.values) }
+        if method == "Target.detachedFromTarget" {
+            let detached = parameters["sessionId"].string
+            pages.first { $0.session == detached }?.end()
+        }
         if method == "Target.targetCreated" {
             // A window that a page opens would have the page as its opener, and no bridge of its own.
             let info = parameters["targetInfo"]

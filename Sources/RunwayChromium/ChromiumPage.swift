@@ -31,10 +31,11 @@ package final class ChromiumPage: Sendable {
 
     let target: String
     private let browser: ChromiumBrowser
-    private let session: String
+    let session: String
     /// Guards the sessions and the contexts of the tab.
     private let state: Mutex<State>
     private let bridged: Lazy
+    private let (closings, closing) = AsyncStream<Never>.makeStream()
 
     /// The bridge's side of the tab, which needs the tab to send its replies.
     private final class Lazy: Sendable {
@@ -128,12 +129,21 @@ package final class ChromiumPage: Sendable {
     /// Ends the process that shows the page.
     package func crash() { browser.pipe.post("Page.crash", in: session) }
 
+    /// Waits until the tab is closed or the browser has ended, or until the task is cancelled.
+    package func waitForClose() async { for await _ in closings {} }
+
     /// Closes the tab.
     package func close() async throws {
+        end()
+        _ = try await browser.pipe.send("Target.closeTarget", ["targetId": .string(target)])
+    }
+
+    /// Ends what belongs to the tab, which is gone.
+    func end() {
         browser.remove(self)
         bridged.page?.closeAll()
+        closing.finish()
         resumeWaiting(with: .failure(ChromiumError.ended))
-        _ = try await browser.pipe.send("Target.closeTarget", ["targetId": .string(target)])
     }
 
     /// Sets who receives what the page writes to its console.

@@ -12,6 +12,7 @@ final class DevToolsPipe: Sendable {
         var pending: [Int: CheckedContinuation<DevToolsValue, any Error>] = [:]
         var isClosed = false
         var handler: Handler?
+        var end: (@Sendable () -> Void)?
     }
 
     /// Guards the commands that wait for their replies, and who receives events.
@@ -60,8 +61,10 @@ final class DevToolsPipe: Sendable {
         return 7 + bytes.dropFirst(3).prefix(4).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Sets who receives events, one at a time, in their order.
-    func onEvent(_ handler: @escaping Handler) { state.withLock { $0.handler = handler } }
+    /// Sets who receives events, one at a time, in their order, and then the end of the browser.
+    func onEvent(_ handler: @escaping Handler, end: @escaping @Sendable () -> Void) {
+        state.withLock { ($0.handler, $0.end) = (handler, end) }
+    }
 
     /// Sends a command without waiting for its reply.
     func post(_ method: String, _ parameters: DevToolsValue = [:], in session: String = "") {
@@ -116,11 +119,12 @@ final class DevToolsPipe: Sendable {
     }
 
     private func fail() {
-        let pending = state.withLock { state in
+        let (pending, end) = state.withLock { state in
             defer { state.pending = [:] }
             state.isClosed = true
-            return state.pending.values
+            return (state.pending.values, state.end)
         }
+        end?()
         for continuation in pending { continuation.resume(throwing: ChromiumError.ended) }
     }
 

@@ -15,6 +15,7 @@ struct RunwayTool: AsyncParsableCommand {
               runway call httpbin.org/post name=Ada age:=36 --verbose
               runway listen https://api.example.com/events
               runway probe api.github.com
+              runway page http://localhost:8080/ --allow shop.json
               runway demo
               runway serve --port 8443
               runway log actions.sqlite
@@ -53,7 +54,7 @@ struct RunwayTool: AsyncParsableCommand {
         version: version,
         subcommands: [
             CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self,
-            ProbeCommand.self, SyncProbeCommand.self,
+            ProbeCommand.self, SyncProbeCommand.self, PageCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self, SyncCommand.self,
             EpochCommand.self,
             DemoLogCommand.self, DemoTrainCommand.self, DemoSavingCommand.self, DemoDevicesCommand.self,
