@@ -34,7 +34,7 @@ struct StoreOpener: Sendable {
                 at: url, waitsForDrive: options.survivesPowerLoss,
                 overwritesRemovedBytes: layouts.contains(where: \.hasSecrets),
                 busyTimeout: options.lockTimeout / .seconds(1), observesSuspension: options.isShared,
-                inspect: { if mode == .current, try !StepLog.exists(in: $0) { _ = try isNew($0) } },
+                inspect: { if mode == .current, try !StepLog.exists(in: $0) { try inspect($0) } },
                 // SQLite then also fires the delete triggers of a row that REPLACE removes.
                 prepare: { try $0.execute(sql: "PRAGMA recursive_triggers = ON") })
             do {
@@ -59,12 +59,7 @@ struct StoreOpener: Sendable {
         let isMigrated = try queue.read { try StepLog.entries(in: $0).count } == migrations.steps.count
         if !isMigrated, let follower { try queue.writeMakingRoom { try follower.willMigrate($0) } }
         try Migrator(queue: queue, migrations: migrations, follower: follower, report: options.reportProgress).migrate()
-        let differences = try queue.read { database in
-            try layouts.flatMap { try $0.differences(in: database, isLenient: options.adopting != nil) }
-        }
-        if !differences.isEmpty {
-            throw TableError(.differentSchema, "\(url.lastPathComponent): \(differences.joined(separator: " "))")
-        }
+        try queue.read { try compare($0) }
         if let follower { try queue.writeMakingRoom { try follower.prepare($0) } }
     }
 
@@ -78,6 +73,8 @@ struct StoreOpener: Sendable {
             for layout in layouts { try layout.create(in: database) }
         } else if let adopting = options.adopting {
             try database.execute(sql: adopting.prepare)
+            // An error undoes the preparation, so that another one can follow.
+            if migrations.steps.isEmpty { try compare(database) }
         }
         try StepLog.create(in: database)
         guard isNew else { return }
@@ -85,6 +82,20 @@ struct StoreOpener: Sendable {
             try StepLog.appendTaken(step, number: index + 1, to: database)
         }
     }
+
+    /// Throws an error for a file without steps that can't be used: it has to stay as it is.
+    private func inspect(_ database: Database) throws {
+        if try isNew(database) || !migrations.steps.isEmpty { return }
+        if options.adopting?.prepare.isEmpty ?? false { try compare(database) }
+    }
+
+    /// Compares the tables of the file with the declarations.
+    private func compare(_ database: Database) throws {
+        let differences = try layouts.flatMap { try $0.differences(in: database, isLenient: options.adopting != nil) }
+        if differences.isEmpty { return }
+        throw TableError(.differentSchema, "\(url.lastPathComponent): \(differences.joined(separator: " "))")
+    }
+
     /// Whether a file without steps has no table at all.
     ///
     /// - Throws: ``TableError`` if it is the file of another library, and not one that is adopted.
