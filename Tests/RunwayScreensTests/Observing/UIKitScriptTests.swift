@@ -27,6 +27,20 @@ struct UIKitScriptTests {
             ])
     }
 
+    // The app may push the same controller again.
+    @Test func closedScreenIsOpenedAgain() throws {
+        let report = try Script.report(
+            """
+            order viewWillAppear viewDidAppear
+            3 s
+            order viewWillDisappear viewDidDisappear(closing)
+            9 s
+            order viewWillAppear viewDidAppear
+            """)
+        #expect(
+            report == ["order appeared: opened", "order disappeared: closed after 3", "order appeared: opened"])
+    }
+
     // The order in which two controllers are called is not documented.
     @Test func newScreenMayAppearBeforeTheOldDisappears() throws {
         let report = try Script.report(
