@@ -120,10 +120,10 @@ echo 'struct PackageResources { static let runway_js: [UInt8] = [] }' >"$work/ma
 
 # Each target of Package.swift is in one of these lists, or among the exceptions of TidyTests. Those that the program runs:
 run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning RunwaySQLite
-    RunwayStorage RunwayTables RunwayScreens)
+    RunwayStorage RunwayTables RunwayScreens RunwayMediator)
 # That which most others need.
 first=(Runway)
-checked=(RunwayMediator RunwayBridge RunwayChromium RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
+checked=(RunwayBridge RunwayChromium RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
 # The largest.
 firstTests=(RunwayTests)
 tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwaySigningTests RunwayStorageTests StreamFixtures
@@ -210,7 +210,7 @@ otherSystem() {
         needed=$target-$system
     done
 }
-otherSystem watchOS Runway RunwayScreens
+otherSystem watchOS Runway RunwayScreens RunwayMediator
 otherSystem iOS Runway
 
 needImports

@@ -1,3 +1,4 @@
+public import AppleFoundation
 @_exported public import Observation
 
 // What the samples and RunwayScreens use of SwiftUI, as developer.apple.com/documentation/swiftui declares it. Nothing is drawn.
@@ -136,10 +137,24 @@ public struct ForEach<Data: RandomAccessCollection, Content: View>: View where D
     public var body: Never { fatalError("Nothing is drawn.") }
 }
 
-// developer.apple.com: NavigationStack, NavigationLink
-public struct NavigationStack<Root: View>: View {
-    public init(@ViewBuilder root: () -> Root) {}
+// developer.apple.com: AnyView
+public struct AnyView: View {
+    public init<V: View>(_ view: V) {}
     public var body: Never { fatalError("Nothing is drawn.") }
+}
+
+// developer.apple.com: NavigationStack, NavigationPath, NavigationLink
+public struct NavigationPath {}
+public struct NavigationStack<Data, Root: View>: View {
+    public init(path: Binding<Data>, @ViewBuilder root: () -> Root)
+    where
+        Data: MutableCollection, Data: RandomAccessCollection, Data: RangeReplaceableCollection,
+        Data.Element: Hashable
+    {}
+    public var body: Never { fatalError("Nothing is drawn.") }
+}
+extension NavigationStack where Data == NavigationPath {
+    public init(@ViewBuilder root: () -> Root) {}
 }
 public struct NavigationLink<Destination: View>: View {
     public init<S: StringProtocol>(_ title: S, @ViewBuilder destination: () -> Destination) {}
@@ -155,9 +170,16 @@ extension View {
     public func navigationDestination<D: Hashable, C: View>(
         for data: D.Type, @ViewBuilder destination: @escaping (D) -> C
     ) -> some View { self }
+    public func sheet<Item: Identifiable, Content: View>(
+        item: Binding<Item?>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping (Item) -> Content
+    ) -> some View { self }
+    public func fullScreenCover<Item: Identifiable, Content: View>(
+        item: Binding<Item?>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping (Item) -> Content
+    ) -> some View { self }
     public func searchable(text: Binding<String>) -> some View { self }
     public func disabled(_ disabled: Bool) -> some View { self }
     public func onAppear(perform action: (() -> Void)? = nil) -> some View { self }
+    public func onOpenURL(perform action: @escaping (URL) -> Void) -> some View { self }
     public func onDisappear(perform action: (() -> Void)? = nil) -> some View { self }
     public func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some View { self }
     public func modifier<M: ViewModifier>(_ modifier: M) -> some View { Leaf() }

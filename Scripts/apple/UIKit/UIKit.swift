@@ -186,16 +186,37 @@ open class UIButton: UIView {
     open func viewWillAppear(_ animated: Bool) { fakeSend(Selector("viewWillAppear:"), animated) }
     open func viewDidAppear(_ animated: Bool) { fakeSend(Selector("viewDidAppear:"), animated) }
     open func viewDidDisappear(_ animated: Bool) { fakeSend(Selector("viewDidDisappear:"), animated) }
+    // developer.apple.com: UIViewController.present(_:animated:completion:), dismiss(animated:completion:), presentedViewController,
+    // presentingViewController, modalPresentationStyle, transitionCoordinator
+    open func present(_ controller: UIViewController, animated flag: Bool, completion: (() -> Void)? = nil) {
+        fakePresent(controller, completion)
+    }
+    open func dismiss(animated flag: Bool, completion: (() -> Void)? = nil) { fakeDismiss(completion) }
+    open internal(set) var presentedViewController: UIViewController?
+    open internal(set) weak var presentingViewController: UIViewController?
+    open var modalPresentationStyle = UIModalPresentationStyle.automatic
+    open var transitionCoordinator: (any UIViewControllerTransitionCoordinator)? { fakeTransition }
+    var fakeTransition: FakeTransition?
     var fakeIsLoaded = false
     /// The calls of the original implementations, each with the selector that it received.
     public internal(set) var fakeCalls: [String] = []
 }
 open class UINavigationController: UIViewController {
-    public init(rootViewController: UIViewController) { super.init(nibName: nil, bundle: nil) }
+    public init(rootViewController: UIViewController) {
+        viewControllers = [rootViewController]
+        super.init(nibName: nil, bundle: nil)
+    }
     public required init?(coder: NSCoder) { nil }
-    // developer.apple.com: UINavigationController.isToolbarHidden
+    // developer.apple.com: UINavigationController.viewControllers, setViewControllers(_:animated:), delegate, isToolbarHidden
+    open internal(set) var viewControllers: [UIViewController]
+    open func setViewControllers(_ controllers: [UIViewController], animated: Bool) {
+        fakeSet(controllers, animated: animated)
+    }
+    open weak var delegate: (any UINavigationControllerDelegate)?
     open var isToolbarHidden = true
-    open func pushViewController(_ controller: UIViewController, animated: Bool) {}
+    open func pushViewController(_ controller: UIViewController, animated: Bool) {
+        fakeSet(viewControllers + [controller], animated: animated)
+    }
 }
 @MainActor open class UINavigationItem: UIResponder {
     open var searchController: UISearchController?

@@ -16,12 +16,14 @@ extension Mediator {
     /// - Throws: ``MediatorError/Kind/closed`` if the page goes without a result, ``MediatorError/Kind/cancelled`` if
     ///   the task is cancelled, and the reasons for which a page does not open.
     public func result<P: Page, Value: Sendable>(
-        of page: (Reply<Value>) -> P, as presentation: Presentation? = nil, in shell: (any Shell)? = nil
+        of page: (Reply<Value>) -> P, as presentation: Presentation? = nil,
+        in shell: consuming (any Shell)? = nil
     ) async throws(MediatorError) -> Value {
         guard !Task.isCancelled else { throw .cancelled }
         let waiter = Waiter<Value>()
         let opening = Opening { waiter.end(with: .failure($0)) }
-        ask(page, waiter, opening, presentation, shell)
+        // A window that is closed releases its shell, its screens and so their replies: the wait must not hold it.
+        ask(page, waiter, opening, presentation, consume shell)
         let end = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 waiter.whenEnded { continuation.resume(returning: $0) }

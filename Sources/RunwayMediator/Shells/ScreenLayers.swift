@@ -1,6 +1,6 @@
 /// The screens of a window: a stack, and the stacks that are presented above it.
 ///
-/// Decides for ``StackShell``, which shows it.
+/// Decides for ``StackShell`` and `NavigationShell`, which show it.
 struct ScreenLayers: Sendable {
     /// A screen in a stack.
     struct Entry: Identifiable, Hashable, Sendable {
@@ -52,6 +52,18 @@ struct ScreenLayers: Sendable {
             return cut(layer.id, to: index)
         }
         return []
+    }
+
+    /// Removes screens that were shown and are gone. A screen that is not shown yet moves to the stack below its own if
+    /// that one is gone.
+    mutating func remove(_ gone: [ScreenID]) {
+        for depth in all.indices.reversed() {
+            all[depth].entries.removeAll { gone.contains($0.id) }
+            guard depth > 0, let id = all[depth].id, gone.contains(id) else { continue }
+            all[depth - 1].entries += all[depth].entries
+            all.remove(at: depth)
+        }
+        if all[0].entries.isEmpty { all[0].presentation = .push }
     }
 
     /// Removes all but the first screens of a stack, and the stacks above it. A presented stack without screens is

@@ -1,8 +1,14 @@
 public import Observation
 
-/// Decides which screens a window of SwiftUI shows, as stacks that a view observes.
+/// Decides which screens a window of SwiftUI shows. The view `ShellStack` shows them.
 ///
-/// The content of each ``Screen`` is a view, or a controller of UIKit. A screen that the user swipes away ends the wait
+/// ```swift
+/// ShellStack(shell) { OrderList(mediator: mediator) }
+///     .onAppear { mediator.shell = shell }
+///     .onOpenURL { mediator.open($0.absoluteString) }
+/// ```
+///
+/// A `@State` of the scene holds the shell. The content of each ``Screen`` is a view, or a controller of UIKit. A screen that the user swipes away ends the wait
 /// of its caller (``MediatorError/Kind/closed``), as do the screens above it.
 @MainActor @Observable public final class StackShell: Shell {
     private(set) var layers = ScreenLayers()

@@ -71,7 +71,7 @@ import Testing
         #expect(calls.names == ["first", "shown"])
     }
 
-    @Test func switchedOffPagesStartTheirCallsOnTheWeb() {
+    @Test func switchedOffPagesPrefetchOnTheWeb() {
         flags.isOn = false
         mediator.open(PrefetchingPage.first)
         _ = mediator.navigate(to: "https://m.example.com/prefetching/second")
