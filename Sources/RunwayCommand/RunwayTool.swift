@@ -16,6 +16,7 @@ struct RunwayTool: AsyncParsableCommand {
               runway listen https://api.example.com/events
               runway probe api.github.com
               runway page http://localhost:8080/ --allow shop.json
+              runway links m.example.com
               runway demo
               runway serve --port 8443
               runway log actions.sqlite
@@ -54,7 +55,7 @@ struct RunwayTool: AsyncParsableCommand {
         version: version,
         subcommands: [
             CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self,
-            ProbeCommand.self, SyncProbeCommand.self, PageCommand.self,
+            ProbeCommand.self, LinksCommand.self, SyncProbeCommand.self, PageCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self, SyncCommand.self,
             EpochCommand.self,
             DemoLogCommand.self, DemoTrainCommand.self, DemoSavingCommand.self, DemoDevicesCommand.self,

@@ -29,7 +29,7 @@ struct Address: Sendable {
         guard text.utf8.count <= Limit.bytes else { throw Self.malformed("has more than \(Limit.bytes) bytes") }
         let bytes = Array(text.utf8)
         guard bytes.allSatisfy(Percent.isAllowed) else { throw Self.malformed("has a character that must be encoded") }
-        guard Percent.decode(bytes[...]) != nil else {
+        guard !bytes.contains(UInt8(ascii: "%")) || Percent.decode(bytes[...]) != nil else {
             throw Self.malformed("has an escape that is incomplete, NUL or not UTF-8")
         }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else {
@@ -49,8 +49,7 @@ struct Address: Sendable {
         let mark = rest.firstIndex(of: UInt8(ascii: "?"))
         query = mark.map { rest[($0 + 1)...] }
         if let mark { rest = rest[..<mark] }
-        let pieces = rest.split(separator: slash, omittingEmptySubsequences: false)
-        let authority = pieces.first ?? []
+        let authority = rest.prefix { $0 != slash }
         guard authority.allSatisfy(Percent.isUnreserved) else {
             throw Self.malformed("has a user, a port or a host with escapes")
         }
@@ -60,13 +59,19 @@ struct Address: Sendable {
         // An address of the site that can't be a page is shown by the site.
         let refusal = isOfSite ? MediatorError.Kind.notFound : .malformed
         guard fragment == nil else { throw MediatorError(refusal, "the address has a fragment") }
-        guard pieces.count <= Limit.segments else { throw MediatorError(refusal, "the path is too deep") }
         var path = isOfSite ? [] : [host]
-        for piece in pieces.dropFirst() {
+        path.reserveCapacity(2)
+        rest = rest.dropFirst(authority.count)
+        var depth = 1
+        while !rest.isEmpty {
+            depth += 1
+            guard depth <= Limit.segments else { throw MediatorError(refusal, "the path is too deep") }
+            let piece = rest.dropFirst().prefix { $0 != slash }
             guard let segment = Percent.decode(piece), Self.isSegment(segment) else {
                 throw MediatorError(refusal, "the path has an empty segment, a dot segment or an encoded slash")
             }
             path.append(segment)
+            rest = rest[piece.endIndex...]
         }
         self.path = path
     }

@@ -3,28 +3,23 @@ enum Percent {
     private static let hexadecimal = Array("0123456789ABCDEF".utf8)
 
     /// Letters, digits and `-._~`, which are written as they are (RFC 3986 §2.3).
-    static func isUnreserved(_ byte: UInt8) -> Bool { unreserved.contains(byte) }
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
 
     /// Whether a byte may stand in a path, a query or a fragment, or separates them (RFC 3986 §3.3 to §3.5).
-    static func isAllowed(_ byte: UInt8) -> Bool { allowed.contains(byte) }
-
-    private static let unreserved = Characters(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
-    private static let allowed = Characters(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!#$%&'()*+,/:;=?@")
-
-    /// A set of ASCII characters.
-    private struct Characters {
-        private var bits: (UInt64, UInt64) = (0, 0)
-
-        init(_ text: String) {
-            for byte in text.utf8 {
-                if byte < 64 { bits.0 |= 1 << UInt64(byte) } else { bits.1 |= 1 << UInt64(byte - 64) }
-            }
-        }
-
-        func contains(_ byte: UInt8) -> Bool {
-            byte < 0x80 && (byte < 64 ? bits.0 : bits.1) >> UInt64(byte & 63) & 1 == 1
+    static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "?"),
+            UInt8(ascii: "@"):
+            true
+        default: isUnreserved(byte)
         }
     }
 

@@ -1,0 +1,64 @@
+/// Opens pages of the web site with the session of the app, so that its user signs in once.
+///
+/// ```swift
+/// let signIn = WebSignIn(at: "https://m.example.com") { try await network.call(WebSignInCode()) }
+/// let form = try await signIn.form(for: address)
+/// var request = URLRequest(url: url)
+/// request.httpMethod = "POST"
+/// request.httpBody = Data(form.body.utf8)
+/// request.setValue(WebSignIn.Form.contentType, forHTTPHeaderField: "Content-Type")
+/// webView.load(request)
+/// ```
+///
+/// The site exchanges the code for a cookie and redirects to the page; `WebSignIn` of `RunwayServer` is its half. A code
+/// is valid once, for 60 seconds. The app uses a form when the web view has no session yet, and loads addresses later.
+/// At sign-out it clears the web view's cookies, and the server ends the web session.
+public struct WebSignIn: Sendable {
+    /// The request with which a web view opens a page.
+    public struct Form: Hashable, Sendable {
+        /// The media type of the body.
+        public static let contentType = "application/x-www-form-urlencoded"
+        /// The address to which the form is posted.
+        public let url: String
+        /// The body, in ASCII. It contains the code: don't log it.
+        public let body: String
+    }
+
+    private let origin: String
+    private let path: String
+    private let code: @Sendable () async throws -> String
+
+    /// Creates the app's half for one web site.
+    ///
+    /// - Parameters:
+    ///   - origin: `https://` and the host of the site, with its port if that is not 443.
+    ///   - path: The path at which the site takes codes.
+    ///   - code: Requests a code from the server, with the session of the app.
+    public init(at origin: String, path: String = "/web-sign-in", code: @escaping @Sendable () async throws -> String) {
+        self.origin = origin
+        self.path = path
+        self.code = code
+    }
+
+    /// Requests a code, and returns the form that opens a page with it.
+    ///
+    /// - Parameter address: The address of a page of the site.
+    /// - Throws: ``MediatorError/Kind/foreign`` if the address is not of the site: no code is requested then. The errors
+    ///   of the request.
+    public func form(for address: String) async throws -> Form {
+        guard address.hasPrefix(origin), address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw MediatorError(.foreign, "the address is not of the site that signs in")
+        }
+        var target = address.dropFirst(origin.count)
+        // The end of the host: "https://m.example.com.evil.example" has the same beginning.
+        guard target.isEmpty || target.hasPrefix("/") || target.hasPrefix("?") else {
+            throw MediatorError(.foreign, "the address is not of the site that signs in")
+        }
+        if !target.hasPrefix("/") { target = "/" + target }
+        var body = Array("code=".utf8)
+        Percent.encode(try await code(), to: &body)
+        body += "&to=".utf8
+        Percent.encode(String(target), to: &body)
+        return Form(url: origin + path, body: String(decoding: body, as: UTF8.self))
+    }
+}

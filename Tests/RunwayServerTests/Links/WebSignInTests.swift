@@ -1,0 +1,148 @@
+import AsyncHTTPClient
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import RunwaySignatures
+import Synchronization
+import Testing
+
+@testable import RunwayServer
+
+@Suite(.timeLimit(.minutes(10)))
+final class WebSignInTests: Sendable {
+    private static let codes = ServerNonces()
+    /// Guards the time of the server.
+    private let time = Mutex(UnixTime(seconds: 1_800_000_000))
+    /// Guards the sessions of the app that have not ended.
+    private let sessions = Mutex<Set<String>>(["anna-1"])
+
+    private func half(_ origin: String = "https://m.example.com") -> WebSignIn {
+        WebSignIn(origin: origin, codes: Self.codes) { [self] in time.withLock { $0 } }
+    }
+
+    /// Posts to a server of the app and the site, and returns status, `Location`, `Set-Cookie` and body.
+    private func post(
+        _ path: String, _ body: String = "", _ headers: HTTPHeaders = [:], port: Int
+    ) async throws -> (status: UInt, location: String?, cookie: String?, body: String) {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/\(path)")
+        request.method = .POST
+        request.headers = headers
+        request.body = .bytes(ByteBuffer(string: body))
+        let client = HTTPClient(configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
+        do {
+            let response = try await client.execute(request, timeout: .seconds(60))
+            let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
+            try await client.shutdown()
+            let headers = response.headers
+            return (response.status.code, headers.first(name: "location"), headers.first(name: "set-cookie"), text)
+        } catch {
+            try await client.shutdown()
+            throw error
+        }
+    }
+
+    private func serving(_ body: (Int) async throws -> Void) async throws {
+        let router = Router()
+        let half = half()
+        half.addCodes(to: router.group("api")) { request, _ in request.headers[.authorization] }
+        half.addSignIn(to: router) { [self] session, _ in
+            sessions.withLock { $0.contains(session) } ? "web-of-\(session)" : nil
+        }
+        try await RunwayServerTests.serving(router, body)
+    }
+
+    private func code(_ port: Int) async throws -> String {
+        let response = try await post("api/web-sign-in/codes", "", ["authorization": "anna-1"], port: port)
+        let match = try #require(response.body.firstMatch(of: /^\{"code":"([\w.=-]+)","expires":1800000060\}$/))
+        return String(match.1)
+    }
+
+    @Test func aCodeSignsAPageInOnce() async throws {
+        try await serving { port in
+            let form = "code=\(try await code(port))&to=%2Forders%2Fpay%3Fid%3D7"
+            let first = try await post("web-sign-in", form, ["sec-fetch-site": "none"], port: port)
+            #expect(first.status == 303 && first.location == "/orders/pay?id=7")
+            #expect(first.cookie == "__Host-session=web-of-anna-1; Path=/; Secure; HttpOnly; SameSite=Lax")
+            let second = try await post("web-sign-in", form, port: port)
+            #expect(second.status == 303 && second.location == "/orders/pay?id=7" && second.cookie == nil)
+        }
+    }
+
+    @Test func codesOfEndedSessionsSetNoCookie() async throws {
+        try await serving { port in
+            let code = try await code(port)
+            sessions.withLock { $0 = [] }
+            let response = try await post("web-sign-in", "code=\(code)&to=%2F", port: port)
+            #expect(response.status == 303 && response.cookie == nil)
+        }
+    }
+
+    @Test func nobodyReceivesACode() async throws {
+        try await serving { port in
+            let status = try await post("api/web-sign-in/codes", port: port).status
+            #expect(status == 401)
+        }
+    }
+
+    @Test(arguments: ["cross-site", "same-site", "other"])
+    func otherSitesSignNobodyIn(site: String) async throws {
+        try await serving { port in
+            let code = try await code(port)
+            let response = try await post("web-sign-in", "code=\(code)&to=%2F", ["sec-fetch-site": site], port: port)
+            #expect(response.status == 403 && response.cookie == nil)
+        }
+    }
+
+    @Test(arguments: [
+        "", "to=%2F", "code=a", "code=a&to=", "code=a&to=%2F%2Fevil.example", "code=a&to=%2F%5Cevil.example",
+        "code=a&to=https%3A%2F%2Fevil.example", "code=a&to=%2F%0D%0ASet-Cookie%3Aa", "code=a&code=b&to=%2F",
+        "code=a&to=%2F&to=%2F",
+        "code=a&to=%zz", "code",
+    ])
+    func invalidFormsAreRefused(form: String) async throws {
+        try await serving { port in
+            let status = try await post("web-sign-in", form, port: port).status
+            #expect(status == 400)
+        }
+    }
+
+    @Test func codesExpireAfterAMinute() async throws {
+        let half = half()
+        let code = half.code(for: "anna-1", at: UnixTime(seconds: 1_800_000_000))
+        time.withLock { $0 = UnixTime(seconds: 1_800_000_060) }
+        #expect(try await half.claim(code) == nil)
+        time.withLock { $0 = UnixTime(seconds: 1_799_999_999) }
+        #expect(try await half.claim(code) == nil)
+        time.withLock { $0 = UnixTime(seconds: 1_800_000_059) }
+        #expect(try await half.claim(code) == "anna-1")
+        #expect(try await half.claim(code) == nil)
+    }
+
+    @Test func codesAreBoundToSessionAndOrigin() async throws {
+        let half = half()
+        let code = half.code(for: "anna-1", at: UnixTime(seconds: 1_800_000_000))
+        let other = half.code(for: "ben-1", at: UnixTime(seconds: 1_800_000_000))
+        let mixed =
+            code.prefix { $0 != "." } + "." + other.split(separator: ".")[1] + "." + code.split(separator: ".")[2]
+        #expect(try await half.claim(String(mixed)) == nil)
+        #expect(try await self.half("https://other.example").claim(code) == nil)
+        for wrong in [
+            "", ".", code + "A", String(code.dropLast()), "s1." + code,
+            Self.codes.issue(at: UnixTime(seconds: 1_800_000_000)),
+        ] {
+            #expect(try await half.claim(wrong) == nil)
+        }
+        #expect(try await half.claim(code) == "anna-1")
+        #expect(try await half.claim(other) == "ben-1")
+    }
+
+    @Test func onlyOneOfManyClaimsSucceeds() async throws {
+        let half = half()
+        let code = half.code(for: "anna-1", at: UnixTime(seconds: 1_800_000_000))
+        let count = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<50 { group.addTask { try await half.claim(code) != nil } }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(count == 1)
+    }
+}
