@@ -124,7 +124,7 @@ let package = Package(
             exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
         ),
         .target(
-            name: "RunwayBridge", dependencies: ["Runway", "RunwayJSON"],
+            name: "RunwayBridge", dependencies: ["Runway", "RunwayJSON", "RunwayMediator"],
             exclude: ["runway.d.ts"], resources: [.embedInCode("runway.js")], swiftSettings: settings
         ),
         .target(name: "RunwayChromium", dependencies: ["RunwayBridge"], swiftSettings: settings),
@@ -363,7 +363,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "RunwayBridgeTests", dependencies: ["Runway", "RunwayBridge", "RunwayJSON"], swiftSettings: settings),
+            name: "RunwayBridgeTests",
+            dependencies: [
+                "Runway", "RunwayBridge", "RunwayJSON", "RunwayMediator", "RunwayTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "RunwayChromiumTests",
             dependencies: [

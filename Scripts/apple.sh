@@ -42,7 +42,7 @@ turn() {
     cp -RL "$2/." "$3"
     find "$3" -name '*.swift' -exec sed -i -E "
         /^ *#(if|elseif) /{
-            s/canImport\((Darwin|Network|Security|Dispatch|CryptoKit|UIKit|SwiftUI)\)/true/g
+            s/canImport\((Darwin|Network|Security|Dispatch|CryptoKit|UIKit|SwiftUI|WebKit)\)/true/g
             s/canImport\((Glibc|Musl|FoundationNetworking|FoundationEssentials)\)/false/g
             s/os\($1\)/true/g
             s/os\([A-Za-z]+\)/false/g
@@ -110,7 +110,7 @@ needImports() {
     done
 }
 
-for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security CryptoKit AppleFoundation Network CoreTelephony AppleNIOPosix ObjectiveC UIKit SwiftUI; do
+for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security CryptoKit AppleFoundation Network CoreTelephony AppleNIOPosix ObjectiveC UIKit SwiftUI WebKit; do
     stub "$stub" "$work/stubs"
 done
 turn macOS "$root/Sources" "$work/macOS/Sources"

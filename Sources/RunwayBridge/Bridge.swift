@@ -7,7 +7,7 @@ import Synchronization
 /// let bridge = Bridge(
 ///     capabilities: [Capability(Origin("https://m.example.com")!, commands: [listOrders, cancelOrder])],
 ///     sinks: [PrintingSink()])
-/// let view = bridge.makeWebView()                                            // a WKWebView
+/// let view = bridge.makeWebView()  // a WKWebView
 /// ```
 ///
 /// In the page:

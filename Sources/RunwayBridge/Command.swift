@@ -70,7 +70,7 @@ public struct Command: Sendable {
         }
     }
 
-    private static func read<Input: Decodable>(_ document: JSONDocument) throws(BridgeError) -> Input {
+    static func read<Input: Decodable>(_ document: JSONDocument) throws(BridgeError) -> Input {
         do { return try JSONDocumentDecoder().decode(Input.self, from: document) } catch {
             throw BridgeError(.invalidInput, "The input of the command is not of its type: \(Self.place(of: error)).")
         }

@@ -31,7 +31,7 @@ package final class ChromiumBrowser: Sendable {
         ]
         if !isVisible { arguments.append("--headless=new") }
         // The sandbox of Chromium does not work for the superuser.
-        if getuid() == 0 { arguments.append("--no-sandbox") }
+        if geteuid() == 0 { arguments.append("--no-sandbox") }
         pipe = try DevToolsPipe(program: program, arguments: arguments, removing: profile)
         pipe.onEvent { [weak self] method, parameters, session in
             self?.receive(method, parameters, session)

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Runway
 import RunwayBridge
@@ -10,6 +11,8 @@ import Testing
 /// One browser for all tests, since its start takes a second. It ends with the process.
 enum SharedBrowser {
     static let isInstalled = ChromiumBrowser.installed != nil
+    /// Whether `Scripts/bridge.sh` runs the tests.
+    static let isMeasured = isInstalled && ProcessInfo.processInfo.environment["RUNWAY_MEASURE_BRIDGE"] != nil
     private static let browser = Task { try await ChromiumBrowser(program: ChromiumBrowser.installed ?? "") }
 
     static var value: ChromiumBrowser { get async throws { try await browser.value } }

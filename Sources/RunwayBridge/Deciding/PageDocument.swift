@@ -27,6 +27,7 @@ struct PageDocument {
         let name: String
         let input: String
         let start: Duration
+        let deadline: Duration
         /// The parts that were sent and not yet acknowledged.
         var partsAhead = 0
         var isWaiting = false
@@ -72,8 +73,11 @@ struct PageDocument {
             } else { nil }
     }
 
-    /// The instant at which ``takeTotals()`` has to be called; `nil` while there is nothing to total.
-    var nextTotals: Duration? { refusals.nextTotals }
+    /// The instant at which ``wake(at:)`` has to be called; `nil` if there is nothing to wait for.
+    var nextWake: Duration? {
+        let deadline = calls.values.lazy.map(\.deadline).min()
+        return [refusals.nextTotals, deadline].compactMap { $0 }.min()
+    }
 
     // MARK: Messages of the page
 
@@ -132,7 +136,8 @@ struct PageDocument {
             }
             calls[call.id] = Call(
                 name: call.name,
-                input: names.redactedText(of: input.root, maximumByteCount: 1024, isIndented: false), start: now)
+                input: names.redactedText(of: input.root, maximumByteCount: 1024, isIndented: false), start: now,
+                deadline: now + command.deadline)
             let key = "\(document ?? "")-\(generation)-\(call.id)"
             return [.start(Start(id: call.id, command: command, input: input, idempotencyKey: key))]
         } catch {
@@ -213,6 +218,15 @@ struct PageDocument {
         return calls.keys.sorted().flatMap { id in
             [.cancel(id: id)] + finish(id, .failure(BridgeError(kind, message)), at: now)
         }
+    }
+
+    /// Ends the calls whose deadlines have passed, and reports totals that are due.
+    mutating func wake(at now: Duration) -> [Action] {
+        let error = BridgeError(.deadlineExceeded, "The command did not end in time.")
+        let expired = calls.filter { $0.value.deadline <= now }.keys.sorted().flatMap { id in
+            [.cancel(id: id)] + finish(id, .failure(error), at: now)
+        }
+        return expired + (refusals.nextTotals.map { $0 <= now } == true ? takeTotals() : [])
     }
 
     /// Returns the totals of the refusals that were not recorded whole.

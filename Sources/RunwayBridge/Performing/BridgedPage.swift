@@ -25,12 +25,13 @@ package final class BridgedPage: Sendable {
     private struct Context {
         var document: PageDocument
         let origin: Origin?
-        /// The tasks of each call: the command, and its deadline.
-        var tasks: [Int: [Task<Void, Never>]] = [:]
+        /// The commands of the calls in flight.
+        var tasks: [Int: Task<Void, Never>] = [:]
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         /// The bytes that the page has not loaded yet, oldest first.
         var bytes: [(token: String, data: Data)] = []
-        var totals: Task<Void, Never>?
+        /// Sleeps until the document has to be woken, or less long.
+        var sleeper: (instant: Duration, task: Task<Void, Never>)?
     }
 
     /// The path under which a page loads bytes of its calls. The shell serves it.
@@ -118,19 +119,20 @@ package final class BridgedPage: Sendable {
             for action in actions {
                 switch action {
                 case .start(let start): context.tasks[start.id] = run(start, in: name, context.origin)
-                case .cancel(let id): cancelled += context.tasks.removeValue(forKey: id) ?? []
+                case .cancel(let id): context.tasks.removeValue(forKey: id).map { cancelled.append($0) }
                 case .resume(let id): context.waiting.removeValue(forKey: id).map { resumed.append($0) }
                 case .reply, .record: break
                 }
             }
-            if context.totals == nil, let instant = context.document.nextTotals, !closing {
-                context.totals = Task { [weak self, clock = bridge.clock] in
-                    guard (try? await clock.sleep(until: instant)) != nil else { return }
-                    self?.recordTotals(of: name)
+            if !closing, let instant = context.document.nextWake {
+                // A sleeper that wakes too early sleeps again: most calls end long before their deadlines.
+                if context.sleeper.map({ $0.instant > instant }) ?? true {
+                    context.sleeper?.task.cancel()
+                    context.sleeper = (instant, sleep(until: instant, for: name))
                 }
             }
             contexts[name] = closing ? nil : context
-            if closing, let totals = context.totals { cancelled.append(totals) }
+            if closing, let sleeper = context.sleeper { cancelled.append(sleeper.task) }
             return (actions, resumed, cancelled)
         }
         for task in cancelled { task.cancel() }
@@ -144,29 +146,25 @@ package final class BridgedPage: Sendable {
         }
     }
 
-    private func recordTotals(of context: String) {
-        contexts.withLock { $0[context]?.totals = nil }
-        perform(in: context) { $0.takeTotals() }
+    private func sleep(until instant: Duration, for context: String) -> Task<Void, Never> {
+        Task { [weak self, clock = bridge.clock] in
+            guard (try? await clock.sleep(until: instant)) != nil, let self else { return }
+            contexts.withLock { $0[context]?.sleeper = nil }
+            perform(in: context) { $0.wake(at: clock.now) }
+        }
     }
 
-    private func run(_ start: PageDocument.Start, in context: String, _ origin: Origin?) -> [Task<Void, Never>] {
-        guard let origin else { return [] }
+    private func run(_ start: PageDocument.Start, in context: String, _ origin: Origin?) -> Task<Void, Never>? {
+        guard let origin else { return nil }
         let call = CommandCall(origin: origin, idempotencyKey: start.idempotencyKey) {
             [weak self] (json) async throws(BridgeError) in
             guard let self else { throw BridgeError(.ended, "The page is gone.") }
             try await self.send(json, of: start.id, in: context)
         }
-        let command = Task { [weak self] in
+        return Task { [weak self] in
             let result = await Self.result(of: start, call)
             self?.finish(start.id, in: context, result)
         }
-        // A command that ignores its cancellation holds neither the page nor its slot.
-        let deadline = Task { [weak self, clock = bridge.clock] in
-            guard (try? await clock.sleep(until: clock.now + start.command.deadline)) != nil else { return }
-            let error = BridgeError(.deadlineExceeded, "The command did not end in time.")
-            self?.finish(start.id, in: context, .failure(error))
-        }
-        return [command, deadline]
     }
 
     private static func result(
@@ -186,16 +184,15 @@ package final class BridgedPage: Sendable {
             case .bytes(let data): .bytes(address: Self.bytesPath + token, count: data.count)
             }
         }
-        let tasks = contexts.withLock { contexts in
+        contexts.withLock { contexts in
             if case .success(.bytes(let data)) = result {
                 contexts[name]?.bytes.append((token, data))
                 // The page loads them at once. One that does not loses the oldest.
                 let excess = (contexts[name]?.bytes.count ?? 0) - bridge.limits.maximumCallsInFlight
                 if excess > 0 { contexts[name]?.bytes.removeFirst(excess) }
             }
-            return contexts[name]?.tasks.removeValue(forKey: id) ?? []
+            contexts[name]?.tasks[id] = nil
         }
-        for task in tasks { task.cancel() }
         perform(in: name) { $0.finish(id, output, at: now) }
     }
 

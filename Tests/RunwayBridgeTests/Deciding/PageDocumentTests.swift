@@ -124,10 +124,11 @@ struct PageDocumentTests {
         for index in 0..<25 { #expect(page.call("other").records.count == (index < 10 ? 1 : 0)) }
         #expect(page.send("refused", #","kind":"tooLarge","name":"echo","count":1"#).records.count == 1)
         #expect(page.send("refused", #","kind":"tooLarge","name":"","count":400"#).records.isEmpty)
-        #expect(page.document.nextTotals == .seconds(1))
-        let totals = page.document.takeTotals().records
+        #expect(page.document.nextWake == .seconds(1))
+        #expect(page.document.wake(at: .milliseconds(999)).isEmpty)
+        let totals = page.document.wake(at: .seconds(1)).records
         #expect(totals.map(\.count) == [15, 400] && totals.map(\.error?.kind) == [.notGranted, .tooLarge])
-        #expect(page.document.nextTotals == nil && page.document.takeTotals().isEmpty)
+        #expect(page.document.nextWake == nil && page.document.wake(at: .seconds(2)).isEmpty)
     }
 
     @Test func partsWaitForTheirAcknowledgement() throws {
@@ -142,6 +143,19 @@ struct PageDocumentTests {
         let end = page.send("abort", #","id":\#(id)"#)
         #expect(end.cancelled == [id] && end.resumed == [id] && end.replies.map(\.errorKind) == ["cancelled"])
         #expect(page.document.mayPart(id) == nil)
+    }
+
+    @Test func aCallEndsAtItsDeadline() throws {
+        let slow = Command("slow", deadline: .seconds(5)) { (_: NoValue, _) in NoValue() }
+        let slower = Command("slower") { (_: NoValue, _) in NoValue() }
+        var page = PageFixture(commands: [slow, slower])
+        #expect(page.document.nextWake == nil)
+        let ids = ["slower", "slow"].compactMap { page.call($0).started.first?.id }
+        #expect(page.document.nextWake == .seconds(5))
+        let end = page.document.wake(at: .seconds(5))
+        #expect(end.cancelled == [ids[1]] && end.replies.map(\.errorKind) == ["deadlineExceeded"])
+        #expect(page.document.nextWake == .seconds(30))
+        #expect(page.document.finish(ids[1], .success(.json([])), at: .seconds(6)).isEmpty)
     }
 
     @Test func idempotencyKeysNeverRepeat() {

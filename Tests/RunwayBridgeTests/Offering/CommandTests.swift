@@ -1,0 +1,93 @@
+import HTTPTypes
+import Runway
+import RunwayJSON
+import RunwayMediator
+import RunwayTesting
+import Testing
+
+@testable import RunwayBridge
+
+struct CommandTests {
+    private enum Shop: APIService {
+        static let environments: [ServiceEnvironment: String] = [.release: "https://shop.example"]
+    }
+
+    private struct OrderList: Endpoint, Decodable {
+        static let service = Shop.self
+        let path: Runway.EndpointPath = "/orders"
+        let state: String
+        private enum CodingKeys: String, CodingKey { case state }
+    }
+
+    private struct CancelOrder: Endpoint, Decodable {
+        static let service = Shop.self
+        static let method = HTTPRequest.Method.post
+        let path: Runway.EndpointPath = "/cancel"
+        let id: Int
+        private enum CodingKeys: String, CodingKey { case id }
+    }
+
+    private enum OrdersPage: Page {
+        static let module = "orders"
+        case order(id: Int), pay(id: Int)
+        var reach: Reach { if case .order = self { .pages } else { .app } }
+    }
+
+    private struct OrdersModule: Module {
+        func screen(for page: OrdersPage, in mediator: Mediator) -> Screen { Screen(page) }
+    }
+
+    private func output(of command: Command, _ input: String) async throws -> String {
+        let origin = RunwayBridge.Origin.bundle("shop")
+        let call = CommandCall(origin: origin, idempotencyKey: "key") { (_) throws(BridgeError) in }
+        guard case .json(let json) = try await command.run(try JSONDocument(input), call) else { return "bytes" }
+        return String(decoding: json, as: UTF8.self)
+    }
+
+    @Test func anEndpointIsCalledWithItsInput() async throws {
+        let transport = StubTransport { _ in .json(#"[{"id":7}]"#) }
+        let network = NetworkLayer(transport: transport)
+        let command = Command("orders.list", calling: OrderList.self, on: network) { (list) throws(BridgeError) in
+            if list.state == "all" { throw BridgeError(.invalidInput, "Too many.") }
+        }
+        #expect(!command.isUnsafe)
+        #expect(try await output(of: command, #"{"state":"open"}"#) == #"[{"id":7}]"#)
+        #expect(transport.requests.map(\.head.path) == ["/orders?state=open"])
+        await #expect(throws: BridgeError(.invalidInput, "Too many.")) {
+            _ = try await output(of: command, #"{"state":"all"}"#)
+        }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func anUnsafeEndpointCarriesTheKey() async throws {
+        let transport = StubTransport { _ in .json("{}") }
+        let command = Command("orders.cancel", calling: CancelOrder.self, on: NetworkLayer(transport: transport))
+        #expect(command.isUnsafe)
+        #expect(try await output(of: command, #"{"id":7}"#) == "{}")
+        let field = try #require(HTTPField.Name("Idempotency-Key"))
+        #expect(transport.requests.map { $0.head.headerFields[field] } == ["key"])
+    }
+
+    @Test func errorsOfTheNetworkAreKinds() async throws {
+        let transport = StubTransport { (_) throws(NetworkError) in .json("no JSON") }
+        let command = Command("orders.list", calling: OrderList.self, on: NetworkLayer(transport: transport))
+        await #expect(throws: BridgeError.self) { _ = try await output(of: command, #"{"state":"open"}"#) }
+        await #expect(throws: BridgeError(.invalidInput, "The input of the command is not of its type: see state.")) {
+            _ = try await output(of: command, #"{"state":7}"#)
+        }
+    }
+
+    @Test @MainActor func pagesOpenWithinTheirReach() async throws {
+        let mediator = Mediator { OrdersModule() }
+        let shell = RecordingShell()
+        mediator.shell = shell
+        let command = Command.openPages(in: mediator)
+        #expect(try await output(of: command, #"{"address":"app://orders/order?id=7"}"#) == #""shown""#)
+        #expect(shell.pages.map { $0 as? OrdersPage } == [.order(id: 7)])
+        for address in ["app://orders/pay?id=7", "app://orders/order?id=07", "https://m.example.com/orders/order?id=7"]
+        {
+            await #expect(throws: BridgeError.self) { _ = try await output(of: command, #"{"address":"\#(address)"}"#) }
+        }
+        #expect(shell.pages.count == 1)
+    }
+}
