@@ -58,7 +58,10 @@ struct ChatClientTests {
     }
 
     private func makeNetwork() -> NetworkLayer {
-        NetworkLayer(transport: transport, pipeline: .tested, status: SettableNetworkStatus())
+        var limits = LayerLimits()
+        limits.tokenStoreDeadline = .seconds(300)
+        return NetworkLayer(
+            transport: transport, pipeline: .tested, limits: limits, status: SettableNetworkStatus())
     }
 
     private func makeClient(

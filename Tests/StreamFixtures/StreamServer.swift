@@ -1,3 +1,4 @@
+import Foundation
 package import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
@@ -65,7 +66,15 @@ package final class StreamServer: Sendable {
         _ router: Router<BasicRequestContext>, port: Int = 0, with certificate: DemoCertificate? = nil,
         before services: [any Service] = []
     ) async throws -> StreamServer {
-        let reservation = try RefusingPort.reservation(port: port)
+        var reservation: RefusingPort?
+        // A process that a test is just starting may have a copy of the socket of a killed server until it runs its program.
+        try await waitUntil("the port") {
+            do { reservation = try RefusingPort.reservation(port: port) } catch let error as POSIXError {
+                if error.code == .EADDRINUSE { return false }
+                throw error
+            }
+            return true
+        }
         let address = BindAddress.hostname("127.0.0.1", port: reservation.map { Int($0.number) } ?? port)
         let (channels, continuation) = AsyncStream<any Channel>.makeStream()
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })

@@ -25,7 +25,9 @@ struct DiskCacheLayerTests {
             response.head.headerFields[.cacheControl] = "max-age=3600"
             return response
         }
-        return NetworkLayer(transport: transport, pipeline: .tested, diskCache: cache)
+        var limits = LayerLimits()
+        limits.tokenStoreDeadline = .seconds(300)
+        return NetworkLayer(transport: transport, pipeline: .tested, limits: limits, diskCache: cache)
     }
 
     private static let policies: [CachePolicy] = [

@@ -16,9 +16,10 @@ struct RestoredAccountTests {
 
     /// The layer of the next launch.
     private func launch(_ name: String = "default", store: (any TokenStore)? = nil) -> NetworkLayer {
-        NetworkLayer(
-            name: name, transport: origin, pipeline: .tested,
-            limits: LayerLimits(admission: .none, retrying: .none), tokens: store ?? self.store)
+        var limits = LayerLimits(admission: .none, retrying: .none)
+        limits.tokenStoreDeadline = .seconds(300)
+        return NetworkLayer(
+            name: name, transport: origin, pipeline: .tested, limits: limits, tokens: store ?? self.store)
     }
 
     private func signIn(
