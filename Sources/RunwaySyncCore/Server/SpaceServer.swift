@@ -159,23 +159,34 @@ package struct SpaceServer: Sendable {
         _ merger: inout Merger, _ waits: inout [RowKey: [WaitingOperation]], at number: Int64, _ history: History,
         over store: some SpaceStore
     ) throws {
-        for key in merger.rows.keys.sorted() {
-            let waiting = try store.waiting(beside: key)
-            if waiting.isEmpty { continue }
-            var left: [WaitingOperation] = []
-            for item in waiting where try store.device(item.sender.device)?.isClosed != true {
-                if try merger.isAbsent(item.operation, over: store) {
-                    left.append(item)
-                    continue
-                }
-                let author = Author(
-                    device: item.sender.device, time: item.time, basis: history.covered(by: item.basis), number: number)
-                guard try mayMerge(item.operation, by: author, item.sender, merger, over: store) else { continue }
-                let former = merger
-                _ = try merger.merge(item.operation, by: author, over: store)
-                if merger.hasTooLargeRow { merger = former }
-            }
-            waits[key] = left
+        // An operation that waited may insert a copy of its row, beside which others wait.
+        var (keys, merged) = (merger.rows.keys.sorted(), Set<RowKey>())
+        while !keys.isEmpty {
+            for key in keys { try mergeWaiting(beside: key, &merger, &waits, at: number, history, over: store) }
+            merged.formUnion(keys)
+            keys = merger.rows.keys.filter { !merged.contains($0) }.sorted()
         }
+    }
+
+    private func mergeWaiting(
+        beside key: RowKey, _ merger: inout Merger, _ waits: inout [RowKey: [WaitingOperation]], at number: Int64,
+        _ history: History, over store: some SpaceStore
+    ) throws {
+        let waiting = try waits[key] ?? store.waiting(beside: key)
+        if waiting.isEmpty { return }
+        var left: [WaitingOperation] = []
+        for item in waiting where try store.device(item.sender.device)?.isClosed != true {
+            if try merger.isAbsent(item.operation, over: store) {
+                left.append(item)
+                continue
+            }
+            let author = Author(
+                device: item.sender.device, time: item.time, basis: history.covered(by: item.basis), number: number)
+            guard try mayMerge(item.operation, by: author, item.sender, merger, over: store) else { continue }
+            let former = merger
+            _ = try merger.merge(item.operation, by: author, over: store)
+            if merger.hasTooLargeRow { merger = former }
+        }
+        waits[key] = left
     }
 }

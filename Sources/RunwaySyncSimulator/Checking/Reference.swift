@@ -62,14 +62,24 @@ struct Reference {
         if isWithdrawn || !stays { return }
         head += 1
         for operation in transaction.operations { perform(operation, device, time, transaction.basis) }
-        var again: [(Operation, Identifier, UInt64, Basis)] = []
-        swap(&again, &late)
-        for (operation, device, time, basis) in again {
-            if case .update(let key, let life, _) = operation.action, life == self.life(key), isDropped(key, device) {
-                continue
+        // An operation that was late may insert a copy, and others may be late for that.
+        while true {
+            let ready = late.filter { !isEarly($0.0) }
+            if ready.isEmpty { break }
+            late = late.filter { isEarly($0.0) }
+            for (operation, device, time, basis) in ready {
+                if case .update(let key, let life, _) = operation.action, life == self.life(key), isDropped(key, device)
+                {
+                    continue
+                }
+                perform(operation, device, time, basis)
             }
-            perform(operation, device, time, basis)
         }
+    }
+
+    /// Whether an operation updates a life that its row never had.
+    private func isEarly(_ operation: Operation) -> Bool {
+        if case .update(let key, let life, _) = operation.action { life > self.life(key) } else { false }
     }
 
     private func life(_ key: RowKey) -> Int64 { lines[key]?.life ?? 0 }
@@ -94,7 +104,7 @@ struct Reference {
                     return number < bound
                 }
                 if line.life % 2 == 1, matches {
-                    set(batch.values, key, operation.id, device, time, basis, isBatch: true)
+                    set(batch.values, key, operation.id, device, time, basis, makesCopies: false)
                 }
             }
         case .void: break
@@ -103,7 +113,7 @@ struct Reference {
 
     private mutating func set(
         _ values: Columns<SyncValue>, _ key: RowKey, _ operation: Identifier, _ device: Identifier, _ time: UInt64,
-        _ basis: Basis, isBatch: Bool = false
+        _ basis: Basis, makesCopies: Bool = true
     ) {
         var covered: Int64 = 0
         if let index = epochs.firstIndex(where: { $0.id == basis.epoch }) {
@@ -128,7 +138,7 @@ struct Reference {
         }
         if key.table == "sheet", lost { return }
         let rival = rivals.max { ($0.time, $0.operation) < ($1.time, $1.operation) }
-        guard key.table == "draft", let rival, !isBatch else { return lines[key] = next }
+        guard key.table == "draft", let rival, makesCopies else { return lines[key] = next }
         let copy = RowKey(key.table, .version5(of: rival.operation.bytes + device.bytes, in: key.id))
         if life(copy) > 1 { return }
         var all = values
@@ -136,6 +146,6 @@ struct Reference {
             for (name, cell) in line.cells where all[name] == nil { all[name] = cell.value }
             lines[copy] = Line(life: 1)
         }
-        set(all, copy, operation, device, time, basis)
+        set(all, copy, operation, device, time, basis, makesCopies: false)
     }
 }
