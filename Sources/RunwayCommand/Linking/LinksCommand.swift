@@ -125,7 +125,7 @@ struct LinksCommand: AsyncParsableCommand {
         }
         if missedCount > 0 {
             let all = openCount + missedCount
-            throw CommandFailure("\(missedCount) of \(all) addresses do not open the app", status: ExitStatus.refused)
+            throw CommandFailure("\(missedCount) of \(all) addresses do not open the app.", status: ExitStatus.refused)
         }
     }
 }
