@@ -20,6 +20,21 @@ enum PlainNotes: TableDefinition {
         Column<Int>("rating", default: 0))
 }
 
+/// Pictures with files.
+enum Pictures: SyncedTable {
+    static let name = "picture"
+    static let id = Column<UUID>("id"), list = Column<UUID>("listId"), file = Column<StoredFile?>("file")
+    static let columns = TableColumns<Self>(id, list, file)
+    static let sync = Synced(space: list, conflicts: .ask)
+}
+
+/// Pictures as they were before they were synchronised.
+enum PlainPictures: TableDefinition {
+    static let name = "picture"
+    static let id = Column<UUID>("id"), list = Column<UUID>("listId"), file = Column<StoredFile?>("file")
+    static let columns = TableColumns<Self>(id, list, file)
+}
+
 extension Values<Notes> {
     /// A note in a list.
     init(_ id: UUID, in list: UUID, title: String, rating: Int = 0) {
@@ -43,12 +58,4 @@ final class TemporaryFolder: Sendable {
 extension UUID {
     /// An id that is the same in each run.
     init(number: UInt8) { self.init(uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, number)) }
-}
-
-/// A table with a file, which can't be synchronised.
-enum Pictures: SyncedTable {
-    static let name = "picture"
-    static let list = Column<UUID>("listId")
-    static let columns = TableColumns<Self>(Column<UUID>("id"), list, Column<StoredFile?>("file"))
-    static let sync = Synced(space: list)
 }

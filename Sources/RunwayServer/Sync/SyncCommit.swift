@@ -76,13 +76,15 @@ public struct SyncAccess: Sendable, Hashable {
         public static let delete = Kind(description: "delete")
         /// Changes columns of all rows that match conditions.
         public static let updateAll = Kind(description: "updateAll")
+        /// Uploads a file that a row names. ``SyncAccess/values`` has the integer `byteCount` if the size is known.
+        public static let upload = Kind(description: "upload")
     }
 
     /// The kind of access.
     public let kind: Kind
-    /// The table; `nil` for ``Kind/read``.
+    /// The table; `nil` for ``Kind/read`` and ``Kind/upload``.
     public let table: String?
-    /// The id of the row; `nil` for ``Kind/read`` and ``Kind/updateAll``.
+    /// The id of the row; `nil` for ``Kind/read``, ``Kind/updateAll`` and ``Kind/upload``.
     public let row: UUID?
     /// The values that an operation assigns; empty for ``Kind/read`` and ``Kind/delete``.
     public let values: [String: SyncValue]
@@ -91,6 +93,10 @@ public struct SyncAccess: Sendable, Hashable {
     public let movedTo: UUID?
 
     static let read = SyncAccess(.read, table: nil, row: nil, values: [:])
+
+    static func upload(byteCount: Int64?) -> SyncAccess {
+        SyncAccess(.upload, table: nil, row: nil, values: byteCount.map { ["byteCount": .integer($0)] } ?? [:])
+    }
 
     private init(
         _ kind: Kind, table: String?, row: Identifier?, values: Columns<SyncValue>, movedTo space: Identifier? = nil

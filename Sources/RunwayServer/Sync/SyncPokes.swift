@@ -24,6 +24,13 @@ final class SyncPokes: Sendable {
         if starts { Task { await publishAll(from: head, of: space) } }
     }
 
+    /// Publishes the digest of a file that has arrived.
+    func publish(_ digest: String, of space: Identifier) async {
+        let event = PublishedEvent(
+            topic: SyncService.topic(of: space), type: SyncService.eventType, data: #"{"head":0,"file":"\#(digest)"}"#)
+        _ = try? await hub.publish(event)
+    }
+
     private func publishAll(from head: Int64, of space: Identifier) async {
         var next: Int64? = head
         while let head = next {

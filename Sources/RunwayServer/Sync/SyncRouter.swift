@@ -12,6 +12,7 @@ import RunwaySyncCore
 /// | `POST {space}/push` | decides on the transactions of a device, and returns the verdicts |
 /// | `GET {space}/pull` | returns the log after a cursor |
 /// | `POST {space}/snapshot` | returns a page of all rows |
+/// | `HEAD`, `GET` and `PUT` of `{space}/files/{digest}` | finds, returns and stores a file that rows name |
 ///
 /// | status | `error` | meaning |
 /// |---|---|---|
@@ -30,16 +31,19 @@ public struct SyncRouter<Context: RequestContext>: Sendable {
     /// Returns the subject that sends a request, such as the id of an account. It is called before the body is read.
     public typealias Authentication = @Sendable (Request, Context) async throws -> String
 
-    private let service: SyncService
-    private let authenticate: Authentication
+    let service: SyncService
+    private let files: SyncFiles?
+    let authenticate: Authentication
 
     /// Creates routes for a service.
     ///
     /// - Parameters:
     ///   - service: The service that handles the requests.
+    ///   - files: Stores the files that rows name. The default, `nil`, serves none. So that devices continue
+    ///     interrupted uploads, pass the app's router to an ``UploadRouter``.
     ///   - authenticate: Returns the subject that sends a request, or throws.
-    public init(_ service: SyncService, authenticate: @escaping Authentication) {
-        (self.service, self.authenticate) = (service, authenticate)
+    public init(_ service: SyncService, files: SyncFiles? = nil, authenticate: @escaping Authentication) {
+        (self.service, self.files, self.authenticate) = (service, files, authenticate)
     }
 
     /// Adds the routes to a router or a router group.
@@ -52,6 +56,10 @@ public struct SyncRouter<Context: RequestContext>: Sendable {
             router.post("\(path)/:space/\(name)") { try await respond(to: .post, name, $0, $1) }
         }
         router.get("\(path)/:space/pull") { try await respond(to: .get, "pull", $0, $1) }
+        guard let files else { return }
+        for method in [HTTPRequest.Method.head, .get, .put] {
+            router.on("\(path)/:space/files/:digest", method: method) { try await respond($0, $1, with: files) }
+        }
     }
 
     private func respond(

@@ -30,7 +30,7 @@ public final class SyncService: Sendable {
     let database: any SyncDatabase
     let policies: ConflictPolicies
     private let minimumSchema: Int64
-    private let rights: Rights
+    let rights: Rights
     private let logLimits: SyncLogLimits
     let pokes: SyncPokes?
     private let waits: PredecessorWaits

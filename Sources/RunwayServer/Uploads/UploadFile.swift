@@ -91,6 +91,17 @@ final class UploadFile: Sendable {
 
     static func remove(_ path: String) { unlink(path) }
 
+    /// Waits until the written bytes are on the drive.
+    func sync() throws(Failure) {
+        guard fsync(descriptor) == 0 else { throw Failure(operation: "fsync", code: errno) }
+    }
+
+    /// Renames a whole file within its folder, and waits until the name is on the drive.
+    static func move(_ draft: String, to path: String) throws(Failure) {
+        guard rename(draft, path) == 0 else { throw Failure(operation: "rename", code: errno) }
+        try UploadFile((path as NSString).deletingLastPathComponent, O_RDONLY).sync()
+    }
+
     /// An id that the operating system changes at every boot; `nil` if the system reports none. Bytes written before
     /// the last boot may have been lost in a power failure.
     static var bootSession: String? {

@@ -8,8 +8,8 @@ import Synchronization
 struct CapturedTable: Sendable {
     let name: String
     let synced: Synced
-    /// Whether the table has columns of files, which only this device can read.
-    var hasFiles = false
+    /// The columns of files.
+    var fileColumns: [String] = []
     /// Whether the table has secret columns, which only devices with the same key can read.
     var hasSecrets = false
 }
@@ -31,7 +31,8 @@ final class ChangeCapture: StoreFollower {
             followed.compactMap { table in
                 (table.details as? Synced).map { synced in
                     CapturedTable(
-                        name: table.name, synced: synced, hasFiles: table.hasFiles, hasSecrets: table.hasSecrets)
+                        name: table.name, synced: synced, fileColumns: table.fileColumns,
+                        hasSecrets: table.hasSecrets)
                 }
             })
     }
@@ -95,6 +96,7 @@ final class ChangeCapture: StoreFollower {
         try readShapes(database)
         let shapes = allShapes
         try SyncSchema.create(columnCount: shapes.map(\.columns.count).max() ?? 0, in: database)
+        try FileSchema.prepare(tables, in: database)
         for shape in shapes { try follow(shape, in: database) }
     }
 
@@ -177,6 +179,7 @@ final class ChangeCapture: StoreFollower {
         guard try SyncSchema.exists(in: database) else { return try change() }
         // SQLite refuses to drop a column that a trigger names.
         for shape in allShapes { try database.execute(sql: shape.dropping) }
+        try FileSchema.removeTriggers(in: database)
         try change()
         database.clearSchemaCache()
         try readShapes(database)

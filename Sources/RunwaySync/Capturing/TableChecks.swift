@@ -15,7 +15,6 @@ struct TableChecks {
         func refuse(_ isRefused: Bool, _ reason: String) {
             if isRefused { problems.append("\(table.name) \(reason).") }
         }
-        refuse(table.hasFiles, "has columns of files, which other devices can't read")
         refuse(
             table.hasSecrets && !table.synced.devicesShareKeys,
             "has secret columns, and does not declare that all devices open them")

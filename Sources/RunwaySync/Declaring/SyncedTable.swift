@@ -23,9 +23,11 @@ public import RunwayTables
 /// whichever code makes it. A ``SyncEngine`` exchanges the changes with the server.
 ///
 /// The key is one UUID, and no column is required: each other column has a default, or may be NULL. Unique indexes,
-/// `CHECK`, `RESTRICT`, columns of files, and triggers of the app that write synchronised tables are
-/// refused when the store is opened, as `TableError.Kind.notSyncable`: a row of another device could violate them, or
-/// could not be read.
+/// `CHECK`, `RESTRICT`, and triggers of the app that write synchronised tables are refused when the store is opened, as
+/// `TableError.Kind.notSyncable`: a row of another device could violate them.
+///
+/// A column of a `StoredFile` synchronises as any other. Its file travels separately, and may arrive after the row;
+/// see ``FileSyncStatus``.
 ///
 /// Secret columns are sent as they are sealed, if the declaration says that all devices open them
 /// (``Synced/init(space:conflicts:devicesShareKeys:)``). A value is sealed for its row, so that the conflicts of such a

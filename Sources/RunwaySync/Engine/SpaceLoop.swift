@@ -42,10 +42,14 @@ final class SpaceLoop: Sendable {
     private let causes: Mutex<Causes>
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
+    /// Called after each cycle, in which rows may have arrived.
+    private let didCycle: @Sendable () -> Void
 
     init(
-        _ space: Identifier, _ store: RecordStore, _ capture: ChangeCapture, _ calls: SyncCalls, schema: Int64
+        _ space: Identifier, _ store: RecordStore, _ capture: ChangeCapture, _ calls: SyncCalls, schema: Int64,
+        didCycle: @escaping @Sendable () -> Void
     ) {
+        self.didCycle = didCycle
         (self.space, self.store, self.capture, self.calls, self.schema) = (space, store, capture, calls, schema)
         causes = Mutex(Causes())
         (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -106,6 +110,7 @@ final class SpaceLoop: Sendable {
             }
             let problem = await cycle(&device, causes, &pace)
             pace.didEnd(with: problem, at: calls.network.clock.now)
+            didCycle()
             if Task.isCancelled { break }
             if recorded != .some(problem) {
                 recorded = .some(problem)

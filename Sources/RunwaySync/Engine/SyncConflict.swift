@@ -54,5 +54,8 @@ extension TableWriter {
         try connection.execute(
             sql: "DELETE FROM runway_sync_conflict WHERE tbl = ? AND id = ?",
             arguments: [Table.name, Identifier(id).databaseValue])
+        try connection.execute(
+            sql: "DELETE FROM runway_sync_held WHERE tbl = ? AND id = ?",
+            arguments: [Table.name, Identifier(id).databaseValue])
     }
 }

@@ -38,6 +38,7 @@ public final class SyncEngine: Sendable {
     private let store: RecordStore
     let capture: ChangeCapture
     private let calls: SyncCalls
+    let files: FileTransfers
     private let schema: Int64
     /// Guards the tasks of the joined spaces.
     private let state = Mutex(State())
@@ -56,16 +57,20 @@ public final class SyncEngine: Sendable {
     ///   - path: The path of the server's routes, relative to the service's base URL. The default is `sync`.
     ///   - eventsPath: The path of the server's event stream, on which it reports changes. The default, `nil`, follows
     ///     none: then changes of others arrive within 4 s.
+    ///   - maximumFileByteCount: The largest file of a row of another device that is downloaded, in bytes. The default
+    ///     is 1 GiB.
     /// - Throws: `TableError.Kind.notSyncable` if the store has no synchronised table, or an error of the file.
     public init<Service: APIService>(
         _ store: RecordStore, over network: NetworkLayer, service: Service.Type, path: String = "sync",
-        eventsPath: String? = nil
+        eventsPath: String? = nil, maximumFileByteCount: Int = 1 << 30
     ) async throws {
         guard let capture = store.follower as? ChangeCapture else {
             throw TableError(.notSyncable, "The store has no synchronised table.")
         }
         (self.store, self.capture) = (store, capture)
         calls = SyncCalls(network, service, path: path, eventsPath: eventsPath)
+        files = FileTransfers(
+            store, capture, network, FileCalls(network, service, path: path), upTo: maximumFileByteCount)
         let identity = DeviceIdentity(of: store.url)
         let (wasCopied, spaces, version) = try await store.writeAsFollower { database in
             (
@@ -113,7 +118,8 @@ public final class SyncEngine: Sendable {
         let isLeft = try await store.writeAsFollower { database in
             try capture.sealAll(in: database)
             let file = try capture.store(of: space, in: database)
-            guard try discardsUnsent || !file.open().contains(where: { $0.verdict == nil }) else { return false }
+            let waits = try file.open().contains { $0.verdict == nil } || FileItem.waitingCount(in: space, database) > 0
+            guard discardsUnsent || !waits else { return false }
             try capture.applying(in: database) { try file.removeSpace() }
             return true
         }
@@ -192,6 +198,7 @@ public final class SyncEngine: Sendable {
             switch await decide(count).choice {
             case .send:
                 _ = await syncNow()
+                try await files.sendAll()
                 if try await waitingCount() > 0 { return false }
             case .discard:
                 for space in state.withLock({ Array($0.spaces.keys) }) {
@@ -208,7 +215,7 @@ public final class SyncEngine: Sendable {
         try await store.writeAsFollower { [capture] database in
             try capture.sealAll(in: database)
             let sql = "SELECT COUNT(*) FROM runway_sync_outgoing WHERE open = 1 AND decided IS NULL"
-            return try Int.fetchOne(database, sql: sql) ?? 0
+            return try (Int.fetchOne(database, sql: sql) ?? 0) + FileItem.waitingCount(in: nil, database)
         }
     }
 
@@ -250,7 +257,7 @@ public final class SyncEngine: Sendable {
             if let running = state.spaces[space] {
                 loop = running.loop
             } else {
-                loop = SpaceLoop(space, store, capture, calls, schema: schema)
+                loop = SpaceLoop(space, store, capture, calls, schema: schema) { [files] in files.wake() }
                 state.spaces[space] = Running(loop: loop, task: Task { await loop.run() })
             }
             if let event { loop.pass(event) }
@@ -260,6 +267,7 @@ public final class SyncEngine: Sendable {
     func loop(of space: Identifier) -> SpaceLoop? { state.withLock { $0.spaces[space]?.loop } }
 
     func prompt(isUrgent: Bool) {
+        files.wake(isUrgent: isUrgent)
         for loop in state.withLock({ $0.spaces.values.map(\.loop) }) { loop.prompt(isUrgent: isUrgent) }
     }
 
@@ -270,6 +278,7 @@ public final class SyncEngine: Sendable {
             Task { [weak self] in for await status in statuses where status.isReachable { self?.prompt(isUrgent: true) }
             },
             Task { [weak self] in for await _ in services { self?.prompt(isUrgent: true) } },
+            Task { [files] in await files.run() },
         ]
         state.withLock { $0.helpers = helpers }
         // UIKit's name, which is not imported here. Other systems never post it.

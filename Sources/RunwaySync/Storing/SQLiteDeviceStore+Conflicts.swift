@@ -14,6 +14,7 @@ extension SQLiteDeviceStore {
                 let former = try Data.fetchOne(database.cachedStatement(sql: sql), arguments: arguments(change.key))
                 var lost = try former.map { try Columns<SyncValue>(encoded: Array($0)) } ?? [:]
                 lost.merge(change.losers)
+                try hold(change.losers, of: change.key)
                 try execute(
                     "INSERT OR REPLACE INTO runway_sync_conflict VALUES (?, ?, ?, ?)",
                     arguments(change.key, Data(lost.encoded())))

@@ -10,6 +10,7 @@ extension SQLiteDeviceStore {
         for table in ["row", "staged", "preview", "parked", "outgoing", "refused", "conflict", "moved"] {
             try execute("DELETE FROM runway_sync_\(table) WHERE space = ?", [number])
         }
+        try execute("DELETE FROM runway_sync_held WHERE space = ?", [space.databaseValue])
         try execute("DELETE FROM runway_sync_space WHERE number = ?", [number])
     }
 }

@@ -64,6 +64,8 @@ final class SQLiteDeviceStore {
             try database.cachedStatement(sql: "UPDATE runway_sync_space SET version = ? WHERE number = ?")
                 .execute(arguments: [version, number])
         }
+        // A device with a new id sends again what the server may have lost.
+        if currentState.device != savedState.device { try offerFiles() }
         if currentState != savedState {
             try database.cachedStatement(sql: "UPDATE runway_sync_space SET state = ? WHERE number = ?")
                 .execute(arguments: [Data(currentState.encoded()), number])

@@ -34,6 +34,8 @@ package struct SpaceNeeds: Hashable, Sendable {
         package let after: RowKey?
         /// The largest number of rows to load.
         package let limit: Int
+
+        package init(after: RowKey?, limit: Int) { (self.after, self.limit) = (after, limit) }
     }
 
     /// The size of rows or entries in bytes, by ``Row/byteCount`` or ``LogEntry/byteCount``, past which a database

@@ -26,7 +26,9 @@ enum FileCounts {
     }
 
     /// Creates the table and triggers that are absent.
-    static func prepare(for layouts: [TableLayout], in database: Database) throws {
+    ///
+    /// - Parameter held: A column of another module; `nil` if there is none.
+    static func prepare(for layouts: [TableLayout], _ held: HeldFiles?, in database: Database) throws {
         database.clearSchemaCache()
         try database.execute(
             sql: """
@@ -35,9 +37,10 @@ enum FileCounts {
                 CREATE INDEX IF NOT EXISTS \(triggerPrefix)unnamed ON \(tableName) (name) WHERE count < 1
                 """)
         let counted = try countedColumns(in: database)
-        let declared = layouts.flatMap { layout in
+        var declared = layouts.flatMap { layout in
             layout.columns.filter(\.isFile).map { Counted(table: layout.name, column: $0.name) }
         }
+        if let held { declared.append(Counted(table: held.table, column: held.column)) }
         let absent = declared.filter { column in !counted.contains { $0.isSame(as: column) } }
         if !absent.isEmpty { try count(absent + counted, in: database) }
     }

@@ -17,6 +17,8 @@ final class FileFolder: Sendable {
         /// The handle that holds the lock of the folder; `nil` if the store was closed, or is read only.
         var lock: FileHandle?
         var isClosed = false
+        /// Whether the names of new files have the digests of their bytes.
+        var hasDigests = false
         /// Files whose `withFile` has not ended.
         var unsettled: Set<StoredFile> = []
     }
@@ -40,11 +42,12 @@ final class FileFolder: Sendable {
     ///
     /// - Parameters:
     ///   - layouts: The declared tables. The file may have others.
+    ///   - held: The column of a module that follows the files; `nil` if none does.
     ///   - isReadOnly: Whether nothing is created or removed.
     /// - Throws: An error of the file.
-    func prepare(for layouts: [TableLayout], _ queue: DatabaseQueue, isReadOnly: Bool) throws {
+    func prepare(for layouts: [TableLayout], _ held: HeldFiles?, _ queue: DatabaseQueue, isReadOnly: Bool) throws {
         let isUsed = try queue.read { try FileCounts.areUsed(by: layouts, in: $0) }
-        state.withLock { ($0.isUsed, $0.isClosed) = (isUsed, false) }
+        state.withLock { ($0.isUsed, $0.isClosed, $0.hasDigests) = (isUsed, false, held != nil) }
         if !isUsed || isReadOnly { return }
         if try StorageFolder.prepare(url) {
             try StorageFolder.protect([url], isBackedUp: options.isBackedUp)
@@ -53,7 +56,7 @@ final class FileFolder: Sendable {
         let isLockable = !AppGroup.contains(url.path)
         let handle = try Self.open(path("lock"), O_RDWR | O_CREAT)
         try queue.writeMakingRoom { database in
-            try FileCounts.prepare(for: layouts, in: database)
+            try FileCounts.prepare(for: layouts, held, in: database)
             if !isLockable {
                 return try sweep(in: database, before: StoredFile.start(of: Date(timeIntervalSinceNow: -Self.sweptAge)))
             }
@@ -117,11 +120,9 @@ final class FileFolder: Sendable {
         guard let byteCount = Self.byteCount(at: draft) else {
             throw TableError(.rejected, "Only a plain file can be stored.")
         }
-        let file = StoredFile(id: id, byteCount: byteCount)
-        // A file that was moved here may have a mode that lets other users read it.
-        guard fchmod(handle.fileDescriptor, 0o600) == 0 else { throw Self.systemError() }
-        try StorageFolder.protect([URL(fileURLWithPath: draft)], isBackedUp: options.isBackedUp)
-        if options.survivesPowerLoss { try Self.sync(handle) }
+        let digest = try state.withLock(\.hasDigests) ? Self.digest(of: handle) : nil
+        let file = StoredFile(id: id, byteCount: byteCount, digest: digest)
+        try secure(handle, draft)
         try state.withLock { state in
             // A draft that ends after the close would stay, also beside a sealed account.
             if state.isClosed { throw TableError(.unavailable, "\(database.lastPathComponent) was closed.") }
@@ -130,6 +131,47 @@ final class FileFolder: Sendable {
         }
         if options.survivesPowerLoss { try Self.sync(Self.open(url.path, O_RDONLY)) }
         return file
+    }
+
+    /// Makes a whole file private, and waits until it is on the drive if the store does.
+    private func secure(_ handle: FileHandle, _ path: String) throws {
+        // A file that was moved here may have a mode that lets other users read it.
+        guard fchmod(handle.fileDescriptor, 0o600) == 0 else { throw Self.systemError() }
+        try StorageFolder.protect([URL(fileURLWithPath: path)], isBackedUp: options.isBackedUp)
+        if options.survivesPowerLoss { try Self.sync(handle) }
+    }
+
+    /// Moves the bytes of a file that rows name into the folder. If no row names it any more, the source is removed.
+    ///
+    /// - Returns: Whether a row names the file.
+    /// - Throws: ``TableError/Kind/rejected`` if the source has other bytes; it stays. ``TableError/Kind/unavailable``
+    ///   if the store was closed.
+    func land(_ file: StoredFile, moving source: String, _ queue: DatabaseQueue) throws -> Bool {
+        let handle = try Self.open(source, O_RDONLY)
+        guard Self.byteCount(at: source) == file.byteCount, try Self.digest(of: handle) == file.digest else {
+            throw TableError(.rejected, "A file of \(database.lastPathComponent) has arrived with other bytes.")
+        }
+        try secure(handle, source)
+        // Files are removed only in write transactions, so that the row still names the file after this one.
+        let isNamed = try queue.write { database in
+            guard try FileCounts.isNamed(file, in: database) else {
+                unlink(source)
+                return false
+            }
+            try state.withLock { state in
+                if state.isClosed { throw TableError(.unavailable, "\(self.database.lastPathComponent) was closed.") }
+                guard rename(source, path(file.name)) == 0 else { throw Self.systemError() }
+            }
+            return true
+        }
+        if isNamed, options.survivesPowerLoss { try Self.sync(Self.open(url.path, O_RDONLY)) }
+        return isNamed
+    }
+
+    private static func digest(of handle: FileHandle) throws -> String {
+        var hash = SHA256Hash()
+        while let part = try handle.read(upToCount: 1 << 18), !part.isEmpty { hash.update(Array(part)) }
+        return hash.digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// Opens a file for reading.

@@ -17,8 +17,12 @@ public struct StoredFile: ColumnValue, Hashable {
     public let byteCount: Int
     /// The unique part of the name: no other file ever has this id.
     let id: UUID
+    /// The SHA-256 of the bytes in hexadecimal digits; `nil` for a file of a store whose files no other module follows.
+    package let digest: String?
 
-    init(id: UUID, byteCount: Int) { (self.id, self.byteCount) = (id, byteCount) }
+    init(id: UUID, byteCount: Int, digest: String? = nil) {
+        (self.id, self.byteCount, self.digest) = (id, byteCount, digest)
+    }
 
     /// Makes the id of a new file. It begins with the time of its creation (RFC 9562 §5.7).
     static func newID() -> UUID {
@@ -33,16 +37,27 @@ public struct StoredFile: ColumnValue, Hashable {
     }
 
     /// Reads a name; `nil` if the text is not exactly as ``name`` writes it, for example if it is a path.
-    init?(name: String) {
-        guard let id = UUID(uuidString: String(name.prefix(36))), let byteCount = Int(name.dropFirst(37)) else {
+    package init?(name: String) {
+        let parts = name.dropFirst(37).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let id = UUID(uuidString: String(name.prefix(36))), let byteCount = parts.first.flatMap({ Int($0) })
+        else { return nil }
+        let digest = parts.count == 2 ? String(parts[1]) : nil
+        self.init(id: id, byteCount: byteCount, digest: digest)
+        guard byteCount >= 0, digest.map(Self.isDigest) ?? true, self.name.utf8.elementsEqual(name.utf8) else {
             return nil
         }
-        self.init(id: id, byteCount: byteCount)
-        guard byteCount >= 0, self.name.utf8.elementsEqual(name.utf8) else { return nil }
+    }
+
+    private static func isDigest(_ text: String) -> Bool {
+        text.utf8.count == 64
+            && text.utf8.allSatisfy {
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+            }
     }
 
     /// The name of the file in its folder, and the value in the row.
-    var name: String { "\(id.uuidString.lowercased())-\(byteCount)" }
+    package var name: String { "\(id.uuidString.lowercased())-\(byteCount)" + (digest.map { "-\($0)" } ?? "") }
 
     /// TEXT, the name of the file.
     public static var columnType: Database.ColumnType { .text }

@@ -19,12 +19,12 @@ package struct FollowedTable: Sendable {
     package let details: any Sendable
     /// Whether the table has secret columns, which only this device can open.
     package let hasSecrets: Bool
-    /// Whether the table has columns of files.
-    package let hasFiles: Bool
+    /// The columns of files.
+    package let fileColumns: [String]
 
     init(_ layout: TableLayout, _ details: any Sendable) {
         (name, self.details, hasSecrets) = (layout.name, details, layout.hasSecrets)
-        hasFiles = layout.columns.contains(where: \.isFile)
+        fileColumns = layout.columns.filter(\.isFile).map(\.name)
     }
 }
 
@@ -36,6 +36,9 @@ extension TableDefinition {
 /// Follows the changes of tables from inside the transactions that make them. All functions run on the connection of
 /// the file.
 package protocol StoreFollower: Sendable {
+    /// The column in which the follower names files of its own; `nil` if it does not follow the files of rows. It
+    /// exists after ``prepare(_:)``.
+    var heldFiles: HeldFiles? { get }
     /// Checks the tables, and creates what the follower needs. Called in a transaction each time the file is opened,
     /// after the steps were taken.
     ///
@@ -55,6 +58,14 @@ package protocol StoreFollower: Sendable {
     ///
     /// - Returns: The number of changed rows; `nil` if the follower leaves the change to the caller.
     func updateAll(_ update: FollowedUpdate, in database: Database) throws -> Int?
+}
+
+/// A column of a follower's own table that names files. They stay as those that rows name.
+package struct HeldFiles: Sendable {
+    package let table: String
+    package let column: String
+
+    package init(table: String, column: String) { (self.table, self.column) = (table, column) }
 }
 
 /// A change of all rows of a table that meet conditions.
@@ -89,17 +100,19 @@ extension RecordStore {
         try checkWritable()
         try await finishRest()
         do {
-            return try await queue().writeWithoutTransaction { database in
+            let (value, hasUnnamedFiles) = try await queue().writeWithoutTransaction { [files] database in
                 try database.execute(sql: "PRAGMA foreign_keys = OFF")
                 defer { try? database.execute(sql: "PRAGMA foreign_keys = ON") }
-                var value: Value?
+                var value: (Value, Bool)?
                 try database.inTransaction(.immediate) {
-                    value = try change(database)
+                    value = (try change(database), try files.hasUnnamed(in: database))
                     return .commit
                 }
                 guard let value else { throw CancellationError() }
                 return value
             }
+            if hasUnnamedFiles { await removeUnnamedFiles() }
+            return value
         } catch {
             throw TableError(error, at: url) ?? error
         }

@@ -40,7 +40,7 @@ struct StoreOpener: Sendable {
             do {
                 if mode == .current { try migrate(queue) }
                 try protect(StorageFolder.files(of: url))
-                try files.prepare(for: layouts, queue, isReadOnly: mode == .readOnly)
+                try files.prepare(for: layouts, follower?.heldFiles, queue, isReadOnly: mode == .readOnly)
                 return queue
             } catch {
                 try? queue.close()

@@ -53,15 +53,6 @@ struct TableCheckTests {
         #expect(try refusal(of: tables) == (isRefused ? .notSyncable : nil))
     }
 
-    @Test func columnsOfThisDeviceOnlyAreRefused() async throws {
-        let folder = try TemporaryFolder()
-        await #expect {
-            _ = try await RecordStore.open(at: folder.file, tables: [Pictures.self])
-        } throws: {
-            ($0 as? TableError)?.kind == .notSyncable
-        }
-    }
-
     @Test(arguments: [
         (false, ConflictPolicy.newestPerColumn, true), (true, .newestPerColumn, false), (true, .wholeRow, false),
         (true, .keepBoth, true), (true, .ask, true),

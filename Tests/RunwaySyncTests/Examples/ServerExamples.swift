@@ -38,6 +38,13 @@ private func addRoutes(to router: Router<AccountContext>, file: URL, members: Me
     }.add(to: router)
 }
 
+private func addFiles(to router: Router<AccountContext>, sync: SyncService) {
+    SyncRouter(sync, files: .folder("/var/lib/app/files")) { request, context in
+        guard let account = context.account else { throw HTTPError(.unauthorized) }
+        return account.id
+    }.add(to: router)
+}
+
 private func pay(_ order: UUID, in space: UUID, file: URL, hub: EventHub, members: Members) async throws {
     let sync = SyncService(store: try SQLiteSyncStore(at: file), hub: hub) { subject, space, access in
         members.contains(subject, in: space)

@@ -59,6 +59,22 @@ private struct SyncExamples {
         _ = (status, isPending)
     }
 
+    func save(_ photo: Data, in store: RecordStore) async throws {
+        let id = id, list = list
+        try await store.withFile(photo) { file in
+            var picture = Values<Pictures>()
+            (picture[Pictures.id], picture[Pictures.list], picture[Pictures.file]) = (id, list, file)
+            let saved = picture
+            try await store.write { try $0.save(saved) }
+        }
+    }
+
+    @MainActor func observe(_ photo: StoredFile, in store: RecordStore) {
+        let list = list
+        let status = store.observe { try $0.syncStatus(of: photo, in: list) }
+        _ = status
+    }
+
     func update(_ store: RecordStore) async throws {
         let list = list, october = october
         try await store.write { file in

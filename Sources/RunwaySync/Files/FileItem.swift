@@ -1,0 +1,90 @@
+import Foundation
+import GRDB
+import RunwaySyncCore
+import RunwayTables
+
+/// A file that rows of a space name, as a row of `runway_sync_stored` (``FileSchema``).
+struct FileItem: Sendable {
+    /// The bytes in a space: files of equal bytes are transferred once.
+    struct Key: Hashable, Sendable {
+        let space: Identifier
+        let digest: String
+
+        /// The name of the bytes in the folder of parts.
+        var name: String { "\(space)-\(digest)" }
+    }
+
+    let file: StoredFile
+    let key: Key
+
+    /// Reads the space and the name; `nil` if the text names no file, or a file of an unknown digest.
+    init?(_ row: GRDB.Row) {
+        guard let space = Identifier(row[0] as DatabaseValue), let file = StoredFile(name: row[1]),
+            let digest = file.digest
+        else { return nil }
+        (self.file, key) = (file, Key(space: space, digest: digest))
+    }
+
+    /// Returns the rows of at most 16 files of joined spaces that are not settled.
+    static func fetch(_ condition: String, at now: Int64, in database: Database) throws -> [GRDB.Row] {
+        let sql = """
+            SELECT space, name FROM runway_sync_stored WHERE settled = 0 AND due <= ? AND \(condition)
+                AND space IN (SELECT id FROM runway_sync_space WHERE joined = 1) ORDER BY due, name LIMIT 16
+            """
+        return try GRDB.Row.fetchAll(database, sql: sql, arguments: [now])
+    }
+
+    /// Returns files whose next attempt is due. Texts that name no file, or one of an unknown digest, wait for ever.
+    static func fetchDue(at now: Int64, in database: Database) throws -> [FileItem] {
+        try fetch("moved IS NULL", at: now, in: database).compactMap { row in
+            if let item = FileItem(row) { return item }
+            try database.execute(
+                sql: "UPDATE runway_sync_stored SET due = ? WHERE space = ? AND name = ?",
+                arguments: [FileSchema.never, row[0] as DatabaseValue, row[1] as DatabaseValue])
+            return nil
+        }
+    }
+
+    /// Returns the number of files that wait for their uploads.
+    ///
+    /// - Parameter space: The space; `nil` for all.
+    static func waitingCount(in space: Identifier?, _ database: Database) throws -> Int {
+        let sql = "SELECT COUNT(*) FROM runway_sync_stored WHERE settled = 0 AND here = 1 AND space = ifnull(?, space)"
+        return try Int.fetchOne(database, sql: sql, arguments: [space?.databaseValue]) ?? 0
+    }
+
+    /// Sets columns of the file's row, if the file is still named.
+    func set(_ columns: String, _ arguments: StatementArguments = [], in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE runway_sync_stored SET \(columns) WHERE space = ? AND name = ?",
+            arguments: arguments + [key.space.databaseValue, file.name])
+    }
+
+    /// Records the end of an attempt.
+    func end(_ outcome: FileOutcome, at now: Int64, in database: Database) throws {
+        if outcome == .settled {
+            try set("here = 1", in: database)
+            // Other files of the same bytes are at the server, too.
+            return try database.execute(
+                sql: """
+                    UPDATE runway_sync_stored SET settled = 1, moved = NULL, failures = 0, problem = NULL, due = 0
+                        WHERE space = ? AND digest = ? AND here = 1
+                    """, arguments: [key.space.databaseValue, key.digest])
+        }
+        let failures = try Int.fetchOne(
+            database, sql: "SELECT failures FROM runway_sync_stored WHERE space = ? AND name = ?",
+            arguments: [key.space.databaseValue, file.name])
+        try set(
+            "moved = NULL, failures = failures + 1, problem = ?, due = ?",
+            [outcome.problem?.description, outcome.due(after: failures ?? 0, at: now)], in: database)
+    }
+}
+
+extension FileItem.Key {
+    /// Whether a row of the space names a file with the bytes.
+    func isNamed(in database: Database) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM runway_sync_stored WHERE digest = ? AND space = ?)"
+        return try Bool.fetchOne(
+            database.cachedStatement(sql: sql), arguments: [digest, space.databaseValue]) ?? false
+    }
+}

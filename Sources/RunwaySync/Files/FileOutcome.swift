@@ -1,0 +1,42 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayTables
+
+/// The end of an attempt to transfer a file, and the time of the next one.
+enum FileOutcome: Hashable {
+    /// The file is here and at the server.
+    case settled
+    /// The server does not have the file yet.
+    case missing
+    /// The attempt failed. The server may have named a pause.
+    case failed(SyncProblem, pause: Duration? = nil)
+
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let error as NetworkError where error.status?.code == 413: .failed(.tooLarge)
+            case let error as NetworkError where error.kind == .storage: .failed(.file)
+            case let error as NetworkError: .failed(SyncProblem(error), pause: error.retryAfter)
+            default: .failed(.file)
+            }
+    }
+
+    /// The problem that the screen shows; `nil` if the user can do nothing but wait.
+    var problem: SyncProblem? {
+        if case .failed(let problem, _) = self, problem != .offline { problem } else { nil }
+    }
+
+    /// Returns the time of the next attempt, in milliseconds since 1970. The pause begins at 4 s, and doubles up to
+    /// five minutes.
+    ///
+    /// - Parameter failures: The number of attempts that failed before.
+    func due(after failures: Int, at now: Int64) -> Int64 {
+        guard case .failed(let problem, let pause) = self else { return now + Self.pause(after: failures) }
+        // Another attempt would move all bytes again, with the same end.
+        if problem == .tooLarge || problem == .damaged { return FileSchema.never }
+        return now + max(Self.pause(after: failures), min(pause?.components.seconds ?? 0, 86_400) * 1_000)
+    }
+
+    private static func pause(after failures: Int) -> Int64 { min(4_000 << Int64(min(max(failures, 0), 10)), 300_000) }
+}

@@ -1,0 +1,282 @@
+import Foundation
+import HTTPTypes
+import Runway
+import RunwayServer
+import RunwaySync
+import RunwayTables
+import Testing
+
+/// Files of rows, over real files and sockets.
+@Suite(.timeLimit(.minutes(5)))
+struct FileSyncTests {
+    private let first = UUID(number: 2), second = UUID(number: 3)
+    private let picture = Data(repeating: 1, count: 300_000)
+
+    private func withDevices(
+        _ server: FileServer, _ body: (_ sender: FileDevice, _ receiver: FileDevice) async throws -> Void
+    ) async throws {
+        let (sender, receiver) = (try await FileDevice(server), try await FileDevice(server))
+        try await body(sender, receiver)
+        try await sender.close()
+        try await receiver.close()
+    }
+
+    @Test(arguments: [0, 1, 300_000])
+    func aFileArrivesWithItsRow(_ byteCount: Int) async throws {
+        try await FileServer.run { server in
+            try await withDevices(server) { sender, receiver in
+                let bytes = picture.prefix(byteCount)
+                let file = try await sender.save(bytes, of: first)
+                #expect(try await receiver.synced(first) == bytes)
+                #expect(try await sender.synced(first) == bytes)
+                #expect(try await receiver.wait(for: first) { _ in true } == file)
+            }
+        }
+    }
+
+    @Test func aRowWaitsForItsFileAsAbsent() async throws {
+        try await FileServer.run { server in
+            server.control.holdUploads(after: 1)
+            try await withDevices(server) { sender, receiver in
+                try await sender.save(picture, of: first)
+                let file = try await receiver.wait(for: first) { $0 == .absent }
+                await #expect {
+                    _ = try await receiver.store.url(of: file)
+                } throws: {
+                    ($0 as? TableError)?.kind == .fileUnreadable
+                }
+                server.control.release()
+                #expect(try await receiver.synced(first) == picture)
+            }
+        }
+    }
+
+    @Test func equalFilesAreSentOnce() async throws {
+        try await FileServer.run { server in
+            try await withDevices(server) { sender, receiver in
+                for id in [first, second] { try await sender.save(picture, of: id) }
+                for device in [sender, receiver] {
+                    for id in [first, second] { #expect(try await device.synced(id) == picture) }
+                }
+                #expect(server.control.count("PUT") == 1)
+                #expect(receiver.fileNames.count == 2)
+                #expect(server.stored.count == 1)
+            }
+        }
+    }
+
+    @Test func otherBytesAreNeverShown() async throws {
+        try await FileServer.run { server in
+            try await withDevices(server) { sender, receiver in
+                server.control.lie(Array(repeating: 2, count: picture.count))
+                try await sender.save(picture, of: first)
+                let file = try await receiver.wait(for: first) { $0 == .failed(.damaged) }
+                #expect(receiver.fileNames.isEmpty)
+                #expect(receiver.partNames.isEmpty)
+                server.control.lie(nil)
+                try await receiver.engine.transferAgain(file, in: FileDevice.list)
+                #expect(try await receiver.synced(first) == picture)
+            }
+        }
+    }
+
+    @Test func hugeDeclaredSizesAreNotRequested() async throws {
+        try await FileServer.run { server in
+            try await withDevices(server) { sender, receiver in
+                let digest = String(repeating: "a", count: 64)
+                let name = "\(UUID().uuidString.lowercased())-\(Int.max)-\(digest)"
+                try await sender.insert(naming: name, of: first)
+                for device in [sender, receiver] { try await device.wait(for: first) { $0 == .failed(.tooLarge) } }
+                #expect(server.control.count("GET") == 0)
+            }
+        }
+    }
+
+    @Test func textsThatNameNoFileHoldNothingUp() async throws {
+        try await FileServer.run { server in
+            try await withDevices(server) { sender, receiver in
+                let (legacy, long) = ("\(UUID().uuidString.lowercased())-5", String(repeating: "f", count: 200))
+                let texts = ["../outside", "", legacy, long]
+                for text in texts { try await sender.insert(naming: text, of: UUID()) }
+                try await sender.save(picture, of: first)
+                #expect(try await receiver.synced(first) == picture)
+            }
+        }
+    }
+
+    @Test func aReplacedFileIsNotSent() async throws {
+        try await FileServer.run { server in
+            server.control.holdUploads(after: 1)
+            try await withDevices(server) { sender, receiver in
+                try await sender.save(Data(repeating: 3, count: 32 << 20), of: first)
+                try await sender.wait(for: first) { if case .uploading = $0 { true } else { false } }
+                let later = try await sender.save(picture, of: first)
+                server.control.release()
+                #expect(try await sender.synced(first) == picture)
+                #expect(try await receiver.synced(first) == picture)
+                #expect(sender.fileNames.count == 1)
+                #expect(receiver.fileNames == sender.fileNames)
+                #expect(try await receiver.wait(for: first) { _ in true } == later)
+            }
+        }
+    }
+
+    @Test func aDeletedRowTakesItsFileAlong() async throws {
+        try await FileServer.run { server in
+            try await withDevices(server) { sender, receiver in
+                try await sender.save(picture, of: first)
+                _ = try await receiver.synced(first)
+                try await sender.delete(first)
+                try await receiver.waitForNothing()
+                // The files go after the commit.
+                _ = await receiver.engine.syncNow()
+                #expect(sender.fileNames.isEmpty)
+                #expect(receiver.fileNames.isEmpty)
+                #expect(server.stored.count == 1)
+                let files = SyncFiles.folder(server.folder.path)
+                try await server.service.removeUnusedFiles(from: files, in: FileDevice.list)
+                #expect(server.stored.count == 1)
+                try await server.service.removeUnusedFiles(from: files, in: FileDevice.list, unusedFor: .zero)
+                #expect(server.stored.isEmpty)
+            }
+        }
+    }
+
+    @Test func namedFilesStayAtTheServer() async throws {
+        try await FileServer.run { server in
+            try await withDevices(server) { sender, receiver in
+                try await sender.save(picture, of: first)
+                _ = try await receiver.synced(first)
+                try await server.service.removeUnusedFiles(
+                    from: .folder(server.folder.path), in: FileDevice.list, unusedFor: .zero)
+                #expect(server.stored.count == 1)
+            }
+        }
+    }
+
+    @Test func discardedFilesStayUntilTheConflictIsResolved() async throws {
+        try await FileServer.run(conflicts: ["picture": .ask]) { server in
+            try await withDevices(server) { sender, receiver in
+                try await sender.save(picture, of: first)
+                _ = try await receiver.synced(first)
+                for device in [sender, receiver] { await device.engine.close() }
+                let files = [
+                    try await sender.save(Data("sender".utf8), of: first),
+                    try await receiver.save(Data("receiver".utf8), of: first),
+                ]
+                let devices = [
+                    try await FileDevice(server, in: sender.folder), try await FileDevice(server, in: receiver.folder),
+                ]
+                for device in devices + devices { _ = await device.engine.syncNow() }
+                let conflicts = try await devices.asyncMap { device in
+                    try await device.store.read { try $0.syncConflicts(of: Pictures.self) }
+                }
+                let asked = try #require(conflicts.firstIndex { !$0.isEmpty })
+                let lost = try #require(conflicts[asked].first?[Pictures.file] ?? nil)
+                #expect(files.contains(lost))
+                _ = try await devices[asked].synced(first)
+                while devices[asked].fileNames.count < 2 { _ = await devices[asked].engine.syncNow() }
+                let id = first
+                try await devices[asked].store.write { try $0.resolveConflict(of: Pictures.self, id) }
+                #expect(devices[asked].fileNames.count == 1)
+                for device in devices { try await device.close() }
+            }
+        }
+    }
+
+    @Test func subjectsWithoutTheRightUploadNothing() async throws {
+        let mayUpload = Flag(false)
+        try await FileServer.run(
+            rights: { _, _, access in access.kind != .upload || mayUpload.value },
+            { server in
+                try await withDevices(server) { sender, receiver in
+                    try await sender.save(picture, of: first)
+                    let file = try await sender.wait(for: first) { $0 == .failed(.forbidden) }
+                    try await receiver.wait(for: first) { $0 == .absent }
+                    #expect(server.stored.isEmpty)
+                    mayUpload.value = true
+                    try await sender.engine.transferAgain(file, in: FileDevice.list)
+                    #expect(try await receiver.synced(first) == picture)
+                }
+            })
+    }
+
+    @Test func theServerRefusesOtherBytes() async throws {
+        try await FileServer.run { server in
+            let network = try server.makeNetwork()
+            let put = PutFile(digest: String(repeating: "a", count: 64))
+            await #expect {
+                _ = try await network.call(put)
+            } throws: {
+                ($0 as? NetworkError)?.status?.code == 422
+            }
+            #expect(server.stored.isEmpty)
+        }
+    }
+
+    @Test func anObjectStoreTakesTheFiles() async throws {
+        try await FileServer.run { storage in
+            let files = SyncFiles.elsewhere { file, _ in
+                let space = file.space.uuidString.lowercased()
+                return "http://127.0.0.1:\(storage.port)/sync/\(space)/files/\(file.digest)"
+            }
+            try await FileServer.run(files: files) { server in
+                try await withDevices(server) { sender, receiver in
+                    try await sender.save(picture, of: first)
+                    _ = try await sender.synced(first)
+                    let file = try await receiver.wait(for: first) { _ in true }
+                    // Nobody reports the arrival.
+                    try await receiver.engine.transferAgain(file, in: FileDevice.list)
+                    #expect(try await receiver.synced(first) == picture)
+                    #expect(storage.stored.count == 1)
+                    #expect(server.stored.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func filesFromBeforeTheSynchronisationArrive() async throws {
+        let folder = try TemporaryFolder()
+        let plain = try await RecordStore.open(at: folder.file, tables: [PlainPictures.self])
+        let id = first
+        try await plain.withFile(picture) { file in
+            var values = Values<PlainPictures>()
+            (values[PlainPictures.id], values[PlainPictures.list]) = (id, FileDevice.list)
+            values[PlainPictures.file] = file
+            let saved = values
+            try await plain.write { try $0.save(saved) }
+        }
+        try await plain.close()
+        try await FileServer.run { server in
+            let (sender, receiver) = (try await FileDevice(server, in: folder), try await FileDevice(server))
+            #expect(try await receiver.synced(first) == picture)
+            #expect(sender.fileNames == receiver.fileNames)
+            for device in [sender, receiver] { try await device.close() }
+        }
+    }
+
+    @Test func signOutAsksAboutFilesThatWait() async throws {
+        try await FileServer.run(rights: { _, _, access in access.kind != .upload }) { server in
+            let device = try await FileDevice(server)
+            try await device.save(picture, of: first)
+            try await device.wait(for: first) { $0 == .failed(.forbidden) }
+            #expect(await device.engine.syncNow() == nil)
+            #expect(try await !device.engine.leave(FileDevice.list))
+            #expect(try await !device.engine.signOut { count in count == 1 ? .send : .discard })
+            #expect(try await device.engine.signOut { _ in .discard })
+            #expect(device.fileNames.isEmpty)
+            try await device.store.close()
+        }
+    }
+}
+
+/// Sends bytes under a digest that is not theirs.
+private struct PutFile: Endpoint {
+    static let service = Backend.self
+    static let method = HTTPRequest.Method.put
+    static let encoding = ParameterEncoding.raw(contentType: "application/octet-stream")
+
+    @Unencoded var digest: String
+    var path: EndpointPath { "sync/\(FileDevice.list.uuidString.lowercased())/files/\(digest)" }
+    var content: RequestBody { .bytes(Array("other".utf8)) }
+}
