@@ -7,8 +7,8 @@ extension Command {
     /// await runway.call("pages.open", { address: "app://orders/order?id=7" })
     /// ```
     ///
-    /// Only pages whose reach is `.pages` or `.links` open. The output is `"shown"`, or `"waiting"` if it opens later. The call fails with
-    /// the kind of the mediator's error, such as `outOfReach`.
+    /// Only pages whose reach is `.pages` or `.links` open. The output is `"shown"`, or `"waiting"` if the page opens
+    /// later. The call fails with the kind of the mediator's error, such as `outOfReach`.
     ///
     /// - Parameter mediator: The mediator of the app.
     public static func openPages(in mediator: Mediator) -> Command {

@@ -7,9 +7,11 @@
         /// Creates a web view whose pages may call the app.
         ///
         /// List the domains of the pages under `WKAppBoundDomains` in the app's `Info.plist`: the view loads no others.
-        /// Its `isInspectable` is `false`, and should be `true` in builds for developers only.
+        /// Its `isInspectable` is `false`, and should be `true` in builds for developers only. Bytes of commands pass
+        /// as base64, so a page needs `data:` in its `connect-src`.
         ///
-        /// - Parameter configuration: The configuration of the view. The bridge adds its script and its message handler.
+        /// - Parameter configuration: The configuration of the view. The bridge adds its script and its message
+        ///   handler.
         @MainActor public func makeWebView(
             configuration: WKWebViewConfiguration = WKWebViewConfiguration()
         ) -> WKWebView {
@@ -23,8 +25,8 @@
 
     /// The bridge's side of one `WKWebView`, which owns it through its configuration.
     ///
-    /// WebKit names no contexts. The relay's random name of its document stands for one, together with the origin and the
-    /// frame that WebKit reports with each message: a message with any other origin belongs to another context.
+    /// WebKit names no contexts. The relay's random name of its document stands for one, together with the origin and
+    /// the frame that WebKit reports with each message: a message with any other origin belongs to another context.
     @MainActor private final class WebViewShell: NSObject, WKScriptMessageHandler {
         weak var view: WKWebView?
         private let world = WKContentWorld.world(name: "runway")
