@@ -24,8 +24,9 @@ enum SyncSchema {
     static func exists(in database: Database) throws -> Bool { try database.tableExists("runway_sync_file") }
 
     /// `runway_sync_change` has the row before each change since the last sealing, in the order of the changes. A row
-    /// of `runway_sync_write` ends a transaction. Spaces are sealed one by one, so that no number may come again. `moved`
-    /// is the space to which a deleted row moves. `c0`, `c1` and so on are the columns of the table in their order, without the id and the space.
+    /// of `runway_sync_write` ends a transaction. Spaces are sealed one by one, so that no number may come again.
+    /// `moved` is the space to which a deleted row moves. `c0`, `c1` and so on are the columns of the table in their
+    /// order, without the id and the space.
     private static let tables = """
         CREATE TABLE runway_sync_file (
             one INTEGER PRIMARY KEY CHECK (one = 1), paused INTEGER NOT NULL, clock INTEGER NOT NULL,

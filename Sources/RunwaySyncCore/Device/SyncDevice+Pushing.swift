@@ -82,8 +82,8 @@ extension SyncDevice {
         }
     }
 
-    /// Withdraws a transaction that no server accepts, before it is sent: another program may have written a row of more
-    /// than 4 MiB (rule 1). Such a transaction is the only one of its packet.
+    /// Withdraws a transaction that no server accepts, before it is sent: another program may have written a row of
+    /// more than 4 MiB (rule 1). Such a transaction is the only one of its packet.
     func withdrawTooLarge(in store: inout some DeviceStore) throws {
         guard let packet = try nextPacket(in: store), packet.transactions.count == 1,
             packet.transactions[0].byteCount > Transaction.maximumBytes
