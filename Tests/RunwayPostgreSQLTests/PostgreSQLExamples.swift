@@ -40,7 +40,7 @@
     }
 
     private func makeSync(members: Members) async throws -> SyncService {
-        let store = try await PostgreSQLSyncStore(at: "postgres://sync@db.example.com/sync")
+        let store = try await SyncStore.postgreSQL(at: "postgres://sync@db.example.com/sync")
         let log = try await PostgreSQLEventLog(at: "postgres://sync@db.example.com/sync", name: "sync")
         let hub = try await EventHub(name: "sync", log: log)
         let sync = SyncService(store: store, hub: hub) { subject, space, access in

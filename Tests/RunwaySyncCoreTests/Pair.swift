@@ -6,7 +6,7 @@ struct Pair {
     static let key = RowKey("note", Identifier(high: 0, low: 1))
 
     var server = SpaceServer(ConflictPolicies())
-    var space = MemorySpaceStore(epoch: Identifier(high: 1, low: 1))
+    var space = MemorySpace(epoch: Identifier(high: 1, low: 1))
     var files: [MemoryDeviceStore]
     var processes: [SyncDevice]
     var random = SeededRandom(seed: 1)

@@ -8,7 +8,7 @@ struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Administer spaces that devices synchronise.",
         discussion: """
-            A place is a file of SQLiteSyncStore, or the URL of a PostgreSQL database.
+            A place is a SQLite file of spaces, or the URL of a PostgreSQL database.
             "spaces", "devices" and "log" only read, also while a server runs. The
             others write; a file must not be in use by a server then, while a database
             may be.
@@ -38,17 +38,17 @@ struct SyncPlaceArgument: ParsableArguments {
     var place: String
 
     /// Opens the place for reading while `body` runs.
-    func reading<Value>(_ body: (any SyncStore) async throws -> Value) async throws -> Value {
+    func reading<Value>(_ body: (SyncStore) async throws -> Value) async throws -> Value {
         try await Self.use(try await SyncPlace(place).openForReading(), body)
     }
 
     /// Opens the place for writing while `body` runs.
-    func writing<Value>(_ body: (any SyncStore) async throws -> Value) async throws -> Value {
+    func writing<Value>(_ body: (SyncStore) async throws -> Value) async throws -> Value {
         try await Self.use(try await SyncPlace(place).open(mustExist: true), body)
     }
 
     private static func use<Value>(
-        _ opened: SyncPlace.Opened, _ body: (any SyncStore) async throws -> Value
+        _ opened: SyncPlace.Opened, _ body: (SyncStore) async throws -> Value
     ) async throws -> Value {
         let result: Result<Value, any Error>
         do {
@@ -70,7 +70,7 @@ struct SpaceArgument: ParsableArguments {
     /// Returns the space of a store.
     ///
     /// - Throws: ``CommandFailure`` if the text is no UUID, or the store does not have the space.
-    func find(in store: any SyncStore) async throws -> SyncSpace {
+    func find(in store: SyncStore) async throws -> SyncSpace {
         guard let id = UUID(uuidString: space) else { throw CommandFailure("\(space) is no UUID.") }
         guard let found = try await store.space(id) else {
             throw CommandFailure("There is no space \(space).", status: ExitStatus.refused)

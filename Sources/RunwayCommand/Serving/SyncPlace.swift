@@ -11,7 +11,7 @@ import RunwayServerStorage
 struct SyncPlace {
     /// A store that is in use.
     struct Opened {
-        let store: any SyncStore
+        let store: SyncStore
         /// The events of the server: shared by all server processes of a PostgreSQL database.
         let events: any EventLog
         let close: @Sendable () async throws -> Void
@@ -32,7 +32,7 @@ struct SyncPlace {
                 throw CommandFailure("The spaces can't be opened. There is no file \(path).")
             }
             do {
-                let store = try SQLiteSyncStore(at: URL(fileURLWithPath: path))
+                let store = try SyncStore.sqlite(at: URL(fileURLWithPath: path))
                 return Opened(store: store, events: MemoryEventLog(), close: { try await store.close() })
             } catch {
                 throw CommandFailure("The spaces can't be opened. \(error)")
@@ -47,7 +47,7 @@ struct SyncPlace {
     func openForReading() async throws(CommandFailure) -> Opened {
         switch place {
         case .file(let path):
-            let store = SQLiteSyncStore(reading: URL(fileURLWithPath: path))
+            let store = SyncStore.sqlite(reading: URL(fileURLWithPath: path))
             return Opened(store: store, events: MemoryEventLog(), close: { try await store.close() })
         case .postgres(let url): return try await existing(url)
         }
@@ -56,7 +56,7 @@ struct SyncPlace {
     /// Opens a database that a server uses, or has used.
     private func existing(_ url: String) async throws(CommandFailure) -> Opened {
         #if PostgreSQL
-            let store = PostgreSQLSyncStore(administering: url)
+            let store = SyncStore.postgreSQL(administering: url)
             do {
                 _ = try await store.spaces(upTo: 1)
             } catch let error as PostgreSQLError where error.state == "42P01" {
@@ -74,7 +74,7 @@ struct SyncPlace {
         #if PostgreSQL
             do {
                 return Opened(
-                    store: try await PostgreSQLSyncStore(at: url),
+                    store: try await .postgreSQL(at: url),
                     events: try await PostgreSQLEventLog(at: url, name: "sync"), close: {})
             } catch {
                 throw CommandFailure("The spaces can't be opened. \(error)")

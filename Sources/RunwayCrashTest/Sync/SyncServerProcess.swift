@@ -23,9 +23,9 @@ struct SyncServerProcess: AsyncParsableCommand {
             let hub = try await EventHub(name: "sync", log: log)
             let service: SyncService
             switch bug {
-            case .forgottenSpaces: service = SyncService(store: MemorySyncStore(), hub: hub) { _, _, _ in true }
+            case .forgottenSpaces: service = SyncService(store: .memory(), hub: hub) { _, _, _ in true }
             case nil:
-                let store = try await PostgreSQLSyncStore(at: database, tenant: tenant)
+                let store = try await SyncStore.postgreSQL(at: database, tenant: tenant)
                 service = SyncService(store: store, hub: hub) { _, _, _ in true }
             }
             let router = Router()

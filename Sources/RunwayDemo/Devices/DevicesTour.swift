@@ -57,7 +57,7 @@
             let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            let store = try SQLiteSyncStore(at: folder.appending(path: "spaces.sqlite"))
+            let store = try SyncStore.sqlite(at: folder.appending(path: "spaces.sqlite"))
             let hub = try await EventHub(name: "notes")
             var report = DevicesTourReport()
             do {
@@ -78,7 +78,7 @@
             return report
         }
 
-        private static func router(over store: SQLiteSyncStore, _ hub: EventHub) -> Router<BasicRequestContext> {
+        private static func router(over store: SyncStore, _ hub: EventHub) -> Router<BasicRequestContext> {
             let router = Router()
             let user = { @Sendable (request: Hummingbird.Request) throws in
                 guard let token = request.headers[.authorization], token.hasPrefix("Bearer ") else {

@@ -15,7 +15,7 @@
         private let connection: PostgreSQLConnection
         /// The tenant and the space.
         private let key: [PostgreSQLParameter]
-        private let hook: PostgreSQLSyncStore.Hook?
+        private let hook: SyncStore.PostgreSQLHook?
         private(set) var history: History
         let now: Int64
         /// The size of all entries of the log that were ever stored.
@@ -33,7 +33,7 @@
         ///
         /// - Returns: `nil` if the space does not exist, and is only read.
         static func begin(
-            _ access: SyncTransactionAccess, _ tenant: String, _ space: Identifier, hook: PostgreSQLSyncStore.Hook?,
+            _ access: SyncTransactionAccess, _ tenant: String, _ space: Identifier, hook: SyncStore.PostgreSQLHook?,
             on connection: PostgreSQLConnection
         ) throws(PostgreSQLError) -> PostgreSQLSyncTables? {
             let key = [PostgreSQLParameter.text(tenant), .id(space)]
@@ -56,7 +56,7 @@
         }
 
         private init(
-            _ connection: PostgreSQLConnection, _ key: [PostgreSQLParameter], _ hook: PostgreSQLSyncStore.Hook?,
+            _ connection: PostgreSQLConnection, _ key: [PostgreSQLParameter], _ hook: SyncStore.PostgreSQLHook?,
             _ history: History, total: Int64, now: Int64
         ) {
             (self.connection, self.key, self.hook) = (connection, key, hook)

@@ -4,7 +4,7 @@ public import RunwaySyncCore
 /// Decides on the changes that devices push, and returns the changes of others, for the spaces of one store.
 ///
 /// ```swift
-/// let store = try SQLiteSyncStore(at: file)
+/// let store = try SyncStore.sqlite(at: file)
 /// let sync = SyncService(store: store, hub: hub, conflicts: ["note": .ask]) { subject, space, access in
 ///     members.contains(subject, in: space)
 /// }
@@ -48,7 +48,7 @@ public final class SyncService: Sendable {
     ///   - clock: Measures the time for which a packet waits for the one before it. The default is the system's clock.
     ///   - rights: Says whether a subject has a right.
     public init(
-        store: some SyncStore, hub: EventHub? = nil, conflicts: [String: ConflictPolicy] = [:],
+        store: SyncStore, hub: EventHub? = nil, conflicts: [String: ConflictPolicy] = [:],
         minimumSchema: Int64 = 0, logLimits: SyncLogLimits = SyncLogLimits(),
         clock: some Clock<Duration> = ContinuousClock(),
         rights: @escaping Rights

@@ -2,14 +2,23 @@ package import RunwaySyncCore
 
 /// Stores the spaces that devices synchronise: their rows, their logs and the records of their devices.
 ///
-/// ``MemorySyncStore`` loses its data when the process ends; `SQLiteSyncStore` of `RunwayServerStorage` stores them in
-/// a file, and `PostgreSQLSyncStore` of `RunwayPostgreSQL` in a database that several server processes share. Only
-/// these types conform.
-public protocol SyncStore: Sendable {}
+/// ``memory(hook:)`` loses its data when the process ends; `sqlite(at:)` of `RunwayServerStorage` stores them in a
+/// file, and `postgreSQL(at:)` of `RunwayPostgreSQL` in a database that several server processes share.
+public struct SyncStore: Sendable {
+    package let database: any SyncDatabase
+
+    package init(_ database: any SyncDatabase) { self.database = database }
+
+    /// Performs the pending requests, and closes the file of a SQLite store. Later requests are refused. Other stores
+    /// need no end.
+    ///
+    /// - Throws: The error of the store.
+    public func close() async throws { try await database.close() }
+}
 
 /// A database of spaces. ``SyncService`` and the administration stand on its transactions, so that databases differ
 /// only in their statements.
-package protocol SyncDatabase: SyncStore {
+package protocol SyncDatabase: Sendable {
     /// Runs `body` in one transaction, and returns its result after the commit. If `body` throws, nothing is changed.
     ///
     /// A transaction that writes locks the counter row of the space first (rule 9); it creates a space that does not
@@ -29,6 +38,9 @@ package protocol SyncDatabase: SyncStore {
 
     /// Returns spaces after an id, in the order of their ids.
     func spaces(after space: Identifier?, limit: Int) async throws -> [Identifier]
+
+    /// Performs the pending requests, and refuses later ones if the database has a file to close.
+    func close() async throws
 }
 
 package enum SyncTransactionAccess: Sendable {
@@ -65,15 +77,5 @@ package struct LogMark: Hashable, Sendable {
 
     package init(milliseconds: Int64, byteCount: Int64) {
         (self.milliseconds, self.byteCount) = (milliseconds, byteCount)
-    }
-}
-
-extension SyncStore {
-    /// The database behind a store.
-    package var database: any SyncDatabase {
-        guard let database = self as? any SyncDatabase else {
-            preconditionFailure("Only the stores of this package conform to SyncStore")
-        }
-        return database
     }
 }

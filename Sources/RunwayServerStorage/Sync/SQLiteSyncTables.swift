@@ -9,12 +9,12 @@ import RunwaySyncCore
 struct SQLiteSyncTables {
     let database: Database
     let space: Data
-    let hook: SQLiteSyncStore.Hook?
+    let hook: SyncStore.SQLiteHook?
     private(set) var history: History
     private var logByteCount: Int64
 
     /// Reads the row of a space; `nil` if the space does not exist.
-    init?(_ database: Database, _ space: Identifier, hook: SQLiteSyncStore.Hook?) throws {
+    init?(_ database: Database, _ space: Identifier, hook: SyncStore.SQLiteHook?) throws {
         (self.database, self.space, self.hook) = (database, Data(space.bytes), hook)
         let row = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT history, total FROM runway_sync_space WHERE space = ?"),
@@ -24,7 +24,7 @@ struct SQLiteSyncTables {
     }
 
     /// Creates the space if it does not exist.
-    init(creatingIn database: Database, _ space: Identifier, hook: SQLiteSyncStore.Hook?) throws {
+    init(creatingIn database: Database, _ space: Identifier, hook: SyncStore.SQLiteHook?) throws {
         if let tables = try Self(database, space, hook: hook) {
             self = tables
             return

@@ -8,9 +8,10 @@ struct SimulatedServer {
     }
 
     var core = SpaceServer(SimulatedEvent.policies)
-    private(set) var store: MemorySpaceStore
+    private(set) var store: MemorySpace
+    private let bug: PlantedBug?
     private(set) var reference: Reference
-    private var backup: (MemorySpaceStore, Reference, [SyncValue: Identifier], Set<SyncValue>)?
+    private var backup: (MemorySpace, Reference, [SyncValue: Identifier], Set<SyncValue>)?
     /// The operation that brought each value into the log.
     private var arrived: [SyncValue: Identifier] = [:]
     /// The values of the transactions that the server has decided on, and not refused.
@@ -32,7 +33,8 @@ struct SimulatedServer {
     private let twin: (any SpaceTwin)?
 
     init(epoch: Identifier, bug: PlantedBug?, twin: (any SpaceTwin)? = nil) throws {
-        store = MemorySpaceStore(epoch: epoch, bug: bug)
+        store = MemorySpace(epoch: epoch)
+        self.bug = bug
         reference = Reference(epoch: epoch)
         self.twin = twin
         try twin?.save { $0.history = store.history }
@@ -52,26 +54,28 @@ struct SimulatedServer {
             places.insert(.unreadable)
             return .invalid
         }
-        if store.bug == .oldHistory { request = ignoringHistory(request) }
+        if bug == .oldHistory { request = ignoringHistory(request) }
         var core = SpaceServer(SimulatedEvent.policies) { [forbidden] sender, action in
             action.table.map { !forbidden.contains(Right(device: sender.device, table: $0)) } ?? true
         }
         (core.pageLimit, core.minimumSchema) = (self.core.pageLimit, self.core.minimumSchema)
-        let clock = store.bug == .believesClocks ? now + 864_000_000 : now
+        let clock = bug == .believesClocks ? now + 864_000_000 : now
         let former = store
-        let response = try core.handle(request, at: clock, over: &store).response
+        var tables = FaultyTables(store, bug)
+        let response = try core.handle(request, at: clock, over: &tables).response
+        store = tables.space
         try twin?.handle(request, by: core, at: clock, expecting: response)
         if let tag = store.entry(store.history.head.number)?.tag { states[tag] = store.rows }
         if case .push(let packet) = request, case .verdicts(let verdicts, _) = response {
             note(packet, verdicts, former: former, at: now, places: &places)
         }
         note(response, places: &places)
-        if store.bug == .splitTransaction, case .page(let page) = response { return .page(page.unsplit) }
+        if bug == .splitTransaction, case .page(let page) = response { return .page(page.unsplit) }
         return response
     }
 
     private mutating func note(
-        _ packet: Packet, _ verdicts: [Verdict], former: MemorySpaceStore, at now: Int64, places: inout Set<Place>
+        _ packet: Packet, _ verdicts: [Verdict], former: MemorySpace, at now: Int64, places: inout Set<Place>
     ) {
         pushed.insert(packet)
         let isRepetition = former.device(packet.device) == store.device(packet.device)
@@ -96,7 +100,7 @@ struct SimulatedServer {
                 transaction, from: packet.device, at: now, isForbidden: isForbidden,
                 isDropped: isDropped)
         }
-        if store.hasWaiting { places.insert(.waitingOperation) }
+        if !store.waiting.isEmpty { places.insert(.waitingOperation) }
     }
 
     /// Whether the server drops a change of a row that waited, since its device has lost the right.
@@ -122,7 +126,9 @@ struct SimulatedServer {
     ) throws {
         let device = Identifier(high: 9, low: 9)
         var same = random
-        let response = try core.write(rows, as: device, at: now, over: &store, using: &random).response
+        var tables = FaultyTables(store, bug)
+        let response = try core.write(rows, as: device, at: now, over: &tables, using: &random).response
+        store = tables.space
         try twin?.transaction { tables in
             let second = try core.write(rows, as: device, at: now, over: &tables, using: &same).response
             guard response?.transaction == second?.transaction, response?.verdict == second?.verdict else {
@@ -155,7 +161,7 @@ struct SimulatedServer {
     private func deviate(_ packet: Packet) -> SyncResponse? {
         let head = store.history.head.number
         let applied = SyncResponse.verdicts(packet.transactions.map { _ in .applied(head) }, head: head)
-        switch store.bug {
+        switch bug {
         case .verdictLostWithItsResponse: return pushed.contains(packet) ? applied : nil
         case .knownByNumber:
             let end = store.device(packet.device)?.end.number ?? 0
@@ -188,7 +194,7 @@ struct SimulatedServer {
         try store.reload()
         try twin?.restore()
         pushed = []
-        if let epoch, store.bug != .oldHistory {
+        if let epoch, bug != .oldHistory {
             store.history.begin(epoch)
             reference.begin(epoch)
             try twin?.save { $0.history = store.history }

@@ -31,7 +31,7 @@ extension SpaceTwin {
     }
 
     /// Compares all rows, and the history.
-    func compare(with store: MemorySpaceStore) throws {
+    func compare(with store: MemorySpace) throws {
         var needs = SpaceNeeds()
         needs.rows = Set(store.rows.keys)
         let (content, history) = try transaction { try ($0.content(for: needs), $0.history) }

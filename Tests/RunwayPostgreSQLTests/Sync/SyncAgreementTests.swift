@@ -72,7 +72,7 @@
     struct SyncAgreementTests {
         @Test func theDatabaseAgreesWithTheStoreInMemory() async throws {
             let url = ProcessInfo.processInfo.environment["RUNWAY_POSTGRESQL"] ?? "postgres://localhost/none"
-            _ = try await PostgreSQLSyncStore(at: url)
+            _ = try await SyncStore.postgreSQL(at: url)
             let count = ProcessInfo.processInfo.environment["SEEDS"].flatMap { UInt64($0) } ?? 40
             let lane = PostgreSQLLane(url)
             for seed in 1...count {

@@ -31,7 +31,7 @@ struct SyncBoundsTests {
     }
 
     @Test func aSubjectHasAThousandDevices() async throws {
-        let service = SyncService(store: MemorySyncStore()) { _, _, access in access.kind == .read }
+        let service = SyncService(store: .memory()) { _, _, access in access.kind == .read }
         let refused = SyncResponse.verdicts([.refused(.forbidden, head: 0)], head: 0)
         for device in UInt64(1)...1_000 {
             #expect(try await push(packet(1, of: device), to: service) == refused)
@@ -44,7 +44,7 @@ struct SyncBoundsTests {
 
     @Test func aPacketRunsItsHookNineTimes() async throws {
         let count = Mutex(0)
-        let store = MemorySyncStore { _ in
+        let store = SyncStore.memory { _ in
             count.withLock { $0 += 1 }
             throw SyncRefusal("no")
         }
@@ -58,7 +58,7 @@ struct SyncBoundsTests {
 
     @Test func whatWaitsNeedsTheRightToRead() async throws {
         let members = Mutex<Set<String>>(["ada", "bob", "eve"])
-        let service = SyncService(store: MemorySyncStore()) { subject, _, access in
+        let service = SyncService(store: .memory()) { subject, _, access in
             access.kind != .read || members.withLock { $0.contains(subject) }
         }
         let key = RowKey("note", Identifier(high: 1, low: 1))
@@ -86,7 +86,7 @@ struct SyncBoundsTests {
         let other = Identifier(high: 0, low: 11)
         let asked = Mutex<[UUID?]>([])
         let committed = Mutex<[UUID?]>([])
-        let store = MemorySyncStore { commit in committed.withLock { $0 += commit.changes.map(\.movedTo) } }
+        let store = SyncStore.memory { commit in committed.withLock { $0 += commit.changes.map(\.movedTo) } }
         let service = SyncService(store: store) { _, _, access in
             if access.kind == .delete { asked.withLock { $0.append(access.movedTo) } }
             return true

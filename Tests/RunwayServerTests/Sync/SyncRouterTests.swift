@@ -12,7 +12,7 @@ struct SyncRouterTests {
     private let device = Identifier(high: 5, low: 1)
 
     private func serve(
-        store: any SyncStore = MemorySyncStore(), rights: @escaping SyncService.Rights = { _, _, _ in true },
+        store: SyncStore = .memory(), rights: @escaping SyncService.Rights = { _, _, _ in true },
         _ body: (SyncClient) async throws -> Void
     ) async throws {
         try await SyncClient.serve(SyncService(store: store, rights: rights), body)
@@ -147,7 +147,7 @@ struct SyncRouterTests {
 
     @Test func aHookRefusesOneTransaction() async throws {
         let seen = Mutex<[SyncCommit]>([])
-        let store = MemorySyncStore { commit in
+        let store = SyncStore.memory { commit in
             if commit.changes[0].values?["a"] == .text("no") { throw SyncRefusal("tooLong") }
             seen.withLock { $0.append(commit) }
         }
@@ -166,7 +166,7 @@ struct SyncRouterTests {
     @Test func otherErrorsOfAHookChangeNothing() async throws {
         struct Broken: Error {}
         let isBroken = Mutex(true)
-        let store = MemorySyncStore { _ in if isBroken.withLock({ $0 }) { throw Broken() } }
+        let store = SyncStore.memory { _ in if isBroken.withLock({ $0 }) { throw Broken() } }
         try await serve(store: store) { (client) async throws -> Void in
             let push = SyncRequest.push(Packet(device: device, transactions: [.insert(1)])).wire
             let (reply, _, retryAfter) = try await client.send(push)

@@ -15,7 +15,7 @@ struct SyncServiceTests {
 
     @Test func aPacketWaitsForTheOneBeforeIt() async throws {
         let clock = ManualClock()
-        let service = SyncService(store: MemorySyncStore(), clock: clock) { _, _, _ in true }
+        let service = SyncService(store: .memory(), clock: clock) { _, _, _ in true }
         try await SyncClient.serve(service) { (client) async throws -> Void in
             async let second = client.push(.insert(2), from: device)
             try await clock.waitForSleepers()
@@ -27,7 +27,7 @@ struct SyncServiceTests {
     @Test func aPacketWaitsForFiveSeconds() async throws {
         let clock = ManualClock()
         let checks = Mutex(0)
-        let service = SyncService(store: MemorySyncStore(), clock: clock) { _, _, _ in
+        let service = SyncService(store: .memory(), clock: clock) { _, _, _ in
             checks.withLock { $0 += 1 }
             return true
         }
@@ -46,7 +46,7 @@ struct SyncServiceTests {
 
     @Test func onlySoManyPacketsWait() async throws {
         let clock = ManualClock()
-        let service = SyncService(store: MemorySyncStore(), clock: clock) { _, _, _ in true }
+        let service = SyncService(store: .memory(), clock: clock) { _, _, _ in true }
         func pushLate(_ number: UInt64) async throws -> SyncResponse {
             let packet = Packet(device: Identifier(high: 6, low: number), transactions: [.insert(2)])
             return try await service.respond(to: .push(packet), in: Identifier(space), as: "ada", byteCount: 300)
@@ -64,7 +64,7 @@ struct SyncServiceTests {
     @Test func commitsArePublished() async throws {
         let log = MemoryEventLog()
         let hub = try await EventHub(name: "sync", log: log)
-        let service = SyncService(store: MemorySyncStore(), hub: hub) { _, _, _ in true }
+        let service = SyncService(store: .memory(), hub: hub) { _, _, _ in true }
         try await SyncClient.serve(service) { (client) async throws -> Void in
             for number in UInt64(1)...20 { _ = try await client.push(.insert(number), from: device) }
             try await waitUntil("the head is published") {
@@ -76,7 +76,7 @@ struct SyncServiceTests {
     }
 
     @Test func theLogIsBounded() async throws {
-        let store = MemorySyncStore()
+        let store = SyncStore.memory()
         let limits = SyncLogLimits(maximumByteCount: 20_000)
         let service = SyncService(store: store, logLimits: limits) { _, _, _ in true }
         try await SyncClient.serve(service) { (client) async throws -> Void in
@@ -95,7 +95,7 @@ struct SyncServiceTests {
     }
 
     @Test func administrationSeesAndChangesSpaces() async throws {
-        let store = MemorySyncStore()
+        let store = SyncStore.memory()
         let service = SyncService(store: store) { _, _, _ in true }
         try await SyncClient.serve(service) { (client) async throws -> Void in
             _ = try await client.push(.insert(1), .insert(2, ["a": .integer(7)]), from: device)
@@ -125,7 +125,7 @@ struct SyncServiceTests {
 
     @Test func theServerWritesAsADevice() async throws {
         let seen = Mutex<[SyncCommit]>([])
-        let store = MemorySyncStore { commit in
+        let store = SyncStore.memory { commit in
             if commit.changes.first?.table == "locked" { throw SyncRefusal("locked") }
             seen.withLock { $0.append(commit) }
         }
@@ -157,7 +157,7 @@ struct SyncServiceTests {
     }
 
     @Test func devicesReceiveWritesOfTheServer() async throws {
-        let service = SyncService(store: MemorySyncStore()) { _, _, _ in true }
+        let service = SyncService(store: .memory()) { _, _, _ in true }
         let space = space
         try await SyncClient.serve(service) { (client) async throws -> Void in
             var device = SyncedDevice(1, client)
@@ -175,14 +175,14 @@ struct SyncServiceTests {
     }
 
     @Test func oldAppsHaveToUpdate() async throws {
-        let service = SyncService(store: MemorySyncStore(), minimumSchema: 2) { _, _, _ in true }
+        let service = SyncService(store: .memory(), minimumSchema: 2) { _, _, _ in true }
         try await SyncClient.serve(service) { (client) async throws -> Void in
             #expect(try await client.push(.insert(1), from: device) == .upgrade)
         }
     }
 
     @Test func marksOfBackupsOnlyGrow() async throws {
-        let store = MemorySyncStore()
+        let store = SyncStore.memory()
         let service = SyncService(store: store) { _, _, _ in true }
         try await SyncClient.serve(service) { (client) async throws -> Void in
             _ = try await client.push(.insert(1), .insert(2), from: device)

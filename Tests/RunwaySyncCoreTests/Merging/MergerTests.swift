@@ -13,9 +13,9 @@ struct MergerTests {
     }
 
     /// A row of device 1, at log number 1 and time 100.
-    private func row(_ table: String = "note") -> (RowKey, MemorySpaceStore) {
+    private func row(_ table: String = "note") -> (RowKey, MemorySpace) {
         let key = RowKey(table, key.id)
-        var store = MemorySpaceStore(epoch: id(0))
+        var store = MemorySpace(epoch: id(0))
         let stamp = Stamp(number: 1, time: HybridTime(milliseconds: 100), operation: id(10), device: id(1))
         let columns: Columns<Cell> = ["a": Cell(.text("old"), stamp), "b": Cell(.integer(1), stamp)]
         store.setRow(key, Row(life: 1, number: 1, columns: columns))
@@ -24,7 +24,7 @@ struct MergerTests {
 
     private func merge(
         _ action: Operation.Action, by author: Author, _ policy: ConflictPolicy = .newestPerColumn,
-        over store: MemorySpaceStore
+        over store: MemorySpace
     ) throws -> (Merger, Merger.Outcome) {
         var merger = Merger(ConflictPolicies(["note": policy]))
         let outcome = try merger.merge(Operation(id: id(50), action: action), by: author, over: store)

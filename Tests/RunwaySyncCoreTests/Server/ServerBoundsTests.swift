@@ -248,18 +248,18 @@ struct ServerBoundsTests {
 
 /// Notes whether the rows of batch updates are loaded.
 private struct CountingTables: SpaceTables {
-    private var store: MemorySpaceStore
+    private var store: MemorySpace
     private let counter = Counter()
 
     private final class Counter { var batchCount = 0 }
 
-    init(_ store: MemorySpaceStore) { self.store = store }
+    init(_ store: MemorySpace) { self.store = store }
 
     var batchCount: Int { counter.batchCount }
     var history: History { store.history }
-    func content(for needs: SpaceNeeds) throws -> SpaceContent {
+    func content(for needs: SpaceNeeds) -> SpaceContent {
         counter.batchCount += needs.batches.count
-        return try store.content(for: needs)
+        return store.content(for: needs)
     }
     mutating func save(_ changes: SpaceContent) { store.save(changes) }
 }

@@ -110,7 +110,7 @@ struct SyncServer: Sendable {
     ///   - store: The spaces. The default is in memory.
     ///   - mayRead: Whether the account may read a space. The default is `true`.
     static func run(
-        store: some SyncStore = MemorySyncStore(), port: Int = 0, conflicts: [String: ConflictPolicy] = [:],
+        store: SyncStore = .memory(), port: Int = 0, conflicts: [String: ConflictPolicy] = [:],
         mayRead: @escaping @Sendable (UUID) -> Bool = { _ in true }, _ body: (SyncServer) async throws -> Void
     ) async throws {
         let (faults, hub) = (Faults(), try await EventHub(name: "sync"))

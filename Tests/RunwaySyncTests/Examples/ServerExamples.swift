@@ -24,7 +24,7 @@ private struct Members: Sendable {
 
 private func addRoutes(to router: Router<AccountContext>, file: URL, members: Members) async throws {
     let hub = try await EventHub(name: "sync", log: MemoryEventLog())
-    let store = try SQLiteSyncStore(at: file)
+    let store = try SyncStore.sqlite(at: file)
     let sync = SyncService(store: store, hub: hub, conflicts: ["note": .ask]) { subject, space, access in
         members.contains(subject, in: space)
     }
@@ -46,7 +46,7 @@ private func addFiles(to router: Router<AccountContext>, sync: SyncService) {
 }
 
 private func pay(_ order: UUID, in space: UUID, file: URL, hub: EventHub, members: Members) async throws {
-    let sync = SyncService(store: try SQLiteSyncStore(at: file), hub: hub) { subject, space, access in
+    let sync = SyncService(store: try .sqlite(at: file), hub: hub) { subject, space, access in
         members.contains(subject, in: space)
     }
     try await sync.write(in: space) { $0.set(["state": .text("paid")], of: order, in: "order") }

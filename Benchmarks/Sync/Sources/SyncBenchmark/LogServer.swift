@@ -7,7 +7,7 @@ import Synchronization
 /// The log of a space: notes are inserted, and then half of them are changed in one column each.
 final class LogServer: Sendable {
     let space = Identifier(UUID())
-    private let service = SyncService(store: MemorySyncStore()) { _, _, _ in true }
+    private let service = SyncService(store: .memory()) { _, _, _ in true }
     private struct State {
         var order: [UUID] = []
         var changeCount = 0

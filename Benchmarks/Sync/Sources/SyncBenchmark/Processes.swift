@@ -73,7 +73,7 @@ private func say(_ words: Any...) {
 enum ServerProcess {
     static func run(at file: URL) async throws {
         let hub = try await EventHub(name: "sync")
-        let service = SyncService(store: try SQLiteSyncStore(at: file), hub: hub) { _, _, _ in true }
+        let service = SyncService(store: try .sqlite(at: file), hub: hub) { _, _, _ in true }
         let router = Router()
         SyncRouter(service) { _, _ in "ada" }.add(to: router)
         EventStreamRoute(hub) { _, _ in EventPermission() }.add(to: router)

@@ -16,7 +16,7 @@ enum PushBenchmark {
     private static let length = Duration.seconds(2)
 
     static func run(in folder: URL) async throws {
-        let store = try SQLiteSyncStore(at: folder.appending(path: "store.sqlite"))
+        let store = try SyncStore.sqlite(at: folder.appending(path: "store.sqlite"))
         let naive = try NaiveSQLiteServer(at: folder.appending(path: "naive.sqlite"))
         try await measure("SQLite", { push(to: store) }) {
             let space = UUID().uuidString
@@ -25,7 +25,7 @@ enum PushBenchmark {
         try await store.close()
         #if PostgreSQL
             let url = ProcessInfo.processInfo.environment["RUNWAY_POSTGRESQL"] ?? ""
-            let database = try await PostgreSQLSyncStore(at: url, tenant: UUID().uuidString)
+            let database = try await SyncStore.postgreSQL(at: url, tenant: UUID().uuidString)
             let other = try await NaivePostgreSQLServer(at: url)
             try await measure("PostgreSQL", { push(to: database) }) {
                 let space = UUID().uuidString
@@ -34,7 +34,7 @@ enum PushBenchmark {
         #endif
     }
 
-    private static func push(to store: some SyncStore) -> Push {
+    private static func push(to store: SyncStore) -> Push {
         let (service, space) = (SyncService(store: store) { _, _, _ in true }, Identifier(UUID()))
         return { packet in
             let response = try await service.respond(

@@ -31,7 +31,7 @@ enum SnapshotBenchmark {
 
     /// Writes rows as the server does, and removes the log.
     private static func fill(_ file: URL, _ space: UUID, _ count: Int) async throws {
-        let store = try SQLiteSyncStore(at: file)
+        let store = try SyncStore.sqlite(at: file)
         let service = SyncService(store: store) { _, _, _ in true }
         let size = 5_000
         for start in stride(from: 0, to: count, by: size) {

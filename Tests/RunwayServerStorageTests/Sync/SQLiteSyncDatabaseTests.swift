@@ -9,7 +9,7 @@ import Testing
 
 /// Spaces in a file: kills, hooks, tables of the app, damage.
 @Suite(.timeLimit(.minutes(10)))
-struct SQLiteSyncStoreTests {
+struct SQLiteSyncDatabaseTests {
     private static let space = Identifier(high: 7, low: 7)
     private let folder = ScratchFolder()
 
@@ -30,7 +30,7 @@ struct SQLiteSyncStoreTests {
         return Packet(device: Identifier(high: 5, low: device), transactions: transactions)
     }
 
-    private static func push(_ packet: Packet, to store: SQLiteSyncStore) async throws -> SyncResponse {
+    private static func push(_ packet: Packet, to store: SyncStore) async throws -> SyncResponse {
         try await SyncService(store: store) { _, _, _ in true }.respond(
             to: .push(packet), in: space, as: "ada", byteCount: 100)
     }
@@ -43,7 +43,7 @@ struct SQLiteSyncStoreTests {
         var configuration = Configuration()
         configuration.journalMode = .wal
         let queue = try DatabaseQueue(path: folder.file.path, configuration: configuration)
-        let store = try SQLiteSyncStore(in: queue)
+        let store = try SyncStore.sqlite(in: queue)
         let first = try await Self.push(Self.packet(1...3), to: store)
         let file = folder.file
         let count = Counter()
@@ -63,7 +63,7 @@ struct SQLiteSyncStoreTests {
         #expect(count.value > 20)
         for number in 1...count.value {
             let copy = try DatabaseQueue(path: copies.appending(path: "\(number).sqlite").path)
-            let restored = try SQLiteSyncStore(in: copy)
+            let restored = try SyncStore.sqlite(in: copy)
             let head = try #require(try await restored.space(UUID(Self.space))).head
             #expect(head == 3 || head == 6)
             let rows = try await copy.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM runway_sync_row") }
@@ -76,26 +76,29 @@ struct SQLiteSyncStoreTests {
     }
 
     @Test func hooksWriteInTheSameTransaction() async throws {
-        let store = try SQLiteSyncStore(at: folder.file) { commit, database in
+        let hook: SyncStore.SQLiteHook = { commit, database in
             try database.execute(
                 sql: "INSERT INTO audit VALUES (?, ?)",
                 arguments: [commit.number, commit.subject])
             if commit.number == 2, commit.changes.first?.values?["a"] == .text("2") { throw SyncRefusal("twice") }
         }
-        try await store.transaction { try $0.execute(sql: "CREATE TABLE audit (number INTEGER PRIMARY KEY, subject)") }
+        let store = try SyncStore.sqlite(at: folder.file, hook: hook) {
+            try $0.execute(sql: "CREATE TABLE audit (number INTEGER PRIMARY KEY, subject)")
+        }
         let refused = Verdict.refused(Refusal(name: "twice"), head: 1)
         let response = try await Self.push(Self.packet(1...3), to: store)
         #expect(response == .verdicts([.applied(1), refused, .applied(2)], head: 2))
-        let count = try await store.transaction { try Int.fetchOne($0, sql: "SELECT count(*) FROM audit") }
-        #expect(count == 2)
         try await store.close()
-        let reopened = try SQLiteSyncStore(at: folder.file)
+        let file = try DatabaseQueue(path: folder.file.path)
+        #expect(try await file.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM audit") } == 2)
+        try file.close()
+        let reopened = try SyncStore.sqlite(at: folder.file)
         #expect(try await Self.push(Self.packet(1...3), to: reopened) == response)
         #expect(try await reopened.log(of: UUID(Self.space)).map(\.number) == [1, 2])
     }
 
     @Test func aFailingHookLeavesOtherRequestsAlone() async throws {
-        let store = try SQLiteSyncStore(at: folder.file) { commit, database in
+        let store = try SyncStore.sqlite(at: folder.file) { commit, database in
             if commit.subject == "ada" { try database.execute(sql: "INSERT INTO absent VALUES (1)") }
         }
         let service = SyncService(store: store) { _, _, _ in true }
@@ -115,9 +118,11 @@ struct SQLiteSyncStoreTests {
     }
 
     @Test func damagedRowsFailOnlyTheirRequests() async throws {
-        let store = try SQLiteSyncStore(at: folder.file)
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: folder.file.path)
+        let store = try SyncStore.sqlite(in: queue)
         _ = try await Self.push(Self.packet(1...2), to: store)
-        try await store.transaction { database in
+        try await queue.write { database in
             try database.execute(sql: "UPDATE runway_sync_row SET body = x'00' WHERE id = ?", arguments: [Self.row(1)])
         }
         let delete = Operation.Action.delete(RowKey("note", Identifier(high: 1, low: 1)), life: 2)
@@ -134,12 +139,12 @@ struct SQLiteSyncStoreTests {
     private static func row(_ number: UInt64) -> Data { Identifier(high: 1, low: number).data }
 
     @Test func aFileIsReadWhileItIsWritten() async throws {
-        let store = try SQLiteSyncStore(at: folder.file)
+        let store = try SyncStore.sqlite(at: folder.file)
         _ = try await Self.push(Self.packet(1...2), to: store)
-        let reader = SQLiteSyncStore(reading: folder.file)
+        let reader = SyncStore.sqlite(reading: folder.file)
         #expect(try await reader.spaces().map(\.head) == [2])
         await #expect(throws: ServerStorageError.self) { try await reader.beginEpoch(in: UUID(Self.space)) }
-        #expect(throws: ServerStorageError.self) { try SQLiteSyncStore(at: folder.file) }
+        #expect(throws: ServerStorageError.self) { try SyncStore.sqlite(at: folder.file) }
     }
 }
 

@@ -9,18 +9,18 @@
 
     /// Spaces over a real server, whose URL `Scripts/postgresql.sh` sets.
     @Suite(.timeLimit(.minutes(5)))
-    struct PostgreSQLSyncStoreTests {
+    struct PostgreSQLSyncDatabaseTests {
         private static let url = ProcessInfo.processInfo.environment["RUNWAY_POSTGRESQL"] ?? "postgres://localhost/none"
         /// A tenant for each test.
         private let tenant = UUID().uuidString
         private let space = Identifier(UUID())
 
-        private func store(hook: PostgreSQLSyncStore.Hook? = nil) async throws -> PostgreSQLSyncStore {
-            try await PostgreSQLSyncStore(at: Self.url, tenant: tenant, hook: hook)
+        private func store(hook: SyncStore.PostgreSQLHook? = nil) async throws -> SyncStore {
+            try await SyncStore.postgreSQL(at: Self.url, tenant: tenant, hook: hook)
         }
 
         private func service(
-            hub: EventHub? = nil, hook: PostgreSQLSyncStore.Hook? = nil
+            hub: EventHub? = nil, hook: SyncStore.PostgreSQLHook? = nil
         ) async throws -> SyncService {
             SyncService(store: try await store(hook: hook), hub: hub) { _, _, _ in true }
         }
@@ -283,7 +283,7 @@
         @Test func lostConnectionsLoseNothing() async throws {
             // The connections of this test have a name of their own.
             let url = Self.url + (Self.url.contains("?") ? "&" : "?") + "application_name=" + tenant
-            let service = SyncService(store: try await PostgreSQLSyncStore(at: url, tenant: tenant)) { _, _, _ in true }
+            let service = SyncService(store: try await .postgreSQL(at: url, tenant: tenant)) { _, _, _ in true }
             let killer = PostgreSQLPool(Self.url, connectionCount: 1)
             var (device, failures) = (PushingDevice(), 0)
             let key = RowKey("t", device.id)
@@ -328,10 +328,9 @@
         }
 
         @Test func administrationAgreesWithTheStoreInMemory() async throws {
-            let stores: [any SyncStore] = [try await store(), MemorySyncStore()]
+            let stores: [SyncStore] = [try await store(), .memory()]
             for store in stores {
-                func open(_ store: some SyncStore) -> SyncService { SyncService(store: store) { _, _, _ in true } }
-                let service = open(store)
+                let service = SyncService(store: store) { _, _, _ in true }
                 var device = PushingDevice()
                 #expect(try await store.spaces().isEmpty)
                 for _ in 0..<3 {

@@ -1,55 +1,44 @@
 public import Foundation
 public import GRDB
 public import RunwayServer
-package import RunwaySyncCore
+import RunwaySyncCore
 
-/// Stores spaces in a SQLite file, for one process.
-///
-/// ```swift
-/// let sync = SyncService(store: try SQLiteSyncStore(at: file), hub: hub) { subject, space, access in
-///     members.contains(subject, in: space)
-/// }
-/// ```
-///
-/// The verdicts on a packet are on the drive when the device receives them: they survive `kill -9` and a power loss.
-/// Requests that arrive at the same time share a transaction.
-public final class SQLiteSyncStore: SyncStore {
-    /// Called with each transaction of a device before it is committed, inside the transaction of the database. Its
+extension SyncStore {
+    /// Called with each transaction of a device before it is committed, inside the transaction of a SQLite database. Its
     /// writes are committed together with the rows.
     ///
     /// If it throws `SyncRefusal`, the transaction of the device is refused. Any other error fails the
     /// request, which the device repeats. It must not write the tables of the store, and is called again for the other
     /// transactions of a request if it refuses one.
-    public typealias Hook = @Sendable (SyncCommit, Database) throws -> Void
+    public typealias SQLiteHook = @Sendable (SyncCommit, Database) throws -> Void
 
-    private typealias Body = @Sendable (Database) throws -> any Sendable
-
-    private let writer: GroupCommit<Body, Result<any Sendable, any Error>>
-    private let hook: Hook?
-    private let closeFile: @Sendable () throws -> Void
-
-    /// Opens a file, or creates it so that only its user can read it. The initializer blocks.
+    /// Stores spaces in a SQLite file, for one process. Creates the file so that only its user can read it. Blocks.
+    ///
+    /// ```swift
+    /// let sync = SyncService(store: try .sqlite(at: file), hub: hub) { subject, space, access in
+    ///     members.contains(subject, in: space)
+    /// }
+    /// ```
+    ///
+    /// The verdicts on a packet are on the drive when the device receives them: they survive `kill -9` and a power
+    /// loss. Requests that arrive at the same time share a transaction.
     ///
     /// - Parameters:
     ///   - file: The SQLite file.
     ///   - limits: Limits for pending requests and for requests that are committed together.
-    ///   - hook: Called with each transaction before its commit. It may use tables of the app, which the app creates by
-    ///     ``SQLiteSyncStore/transaction(_:)``. The default does nothing.
+    ///   - hook: Called with each transaction before its commit. The default does nothing.
+    ///   - prepare: Runs in a transaction before the first request, for example to create tables that the hook writes.
+    ///     The default does nothing.
     /// - Throws: ``ServerStorageError``.
-    public init(
-        at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits(), hook: Hook? = nil
-    ) throws(ServerStorageError) {
-        let database = try ServerDatabase(
-            at: file, SyncTableDefinitions.schema, waitsForDrive: limits.survivesPowerLoss)
-        self.hook = hook
-        writer = GroupCommit(label: "runway.sync", limits: limits.queue) { bodies in
-            try database.write { database in try bodies.map { try Self.perform($0, in: database) } }
-        }
-        closeFile = { try database.close() }
+    public static func sqlite(
+        at file: URL, limits: ActionLogWriterLimits = ActionLogWriterLimits(),
+        hook: SQLiteHook? = nil, prepare: (Database) throws -> Void = { _ in }
+    ) throws(ServerStorageError) -> SyncStore {
+        SyncStore(try SQLiteSyncDatabase(at: file, limits: limits, hook: hook, prepare: prepare))
     }
 
-    /// Creates the tables of spaces in a database of the app, beside its own tables. Their names begin with
-    /// `runway_sync_`. Blocks.
+    /// Stores spaces in a database of the app, beside its own tables, for one process. Creates tables whose names begin
+    /// with `runway_sync_`, unless they are there. Blocks.
     ///
     /// The app's configuration decides on durability. The app may use the database at the same time, in this process.
     ///
@@ -58,9 +47,41 @@ public final class SQLiteSyncStore: SyncStore {
     ///   - limits: Limits for pending requests and for requests that are committed together.
     ///   - hook: Called with each transaction before its commit. The default does nothing.
     /// - Throws: The error of the database.
-    public init(
-        in database: any DatabaseWriter, limits: ActionLogWriterLimits = ActionLogWriterLimits(), hook: Hook? = nil
-    ) throws {
+    public static func sqlite(
+        in database: any DatabaseWriter, limits: ActionLogWriterLimits = ActionLogWriterLimits(),
+        hook: SQLiteHook? = nil
+    ) throws -> SyncStore {
+        SyncStore(try SQLiteSyncDatabase(in: database, limits: limits, hook: hook))
+    }
+
+    /// Opens a file to read it, also while a server writes it. Each request fails if the file can't be read, and so
+    /// does a request that writes.
+    package static func sqlite(reading file: URL) -> SyncStore { SyncStore(SQLiteSyncDatabase(reading: file)) }
+}
+
+/// Spaces in a SQLite file.
+final class SQLiteSyncDatabase: SyncDatabase {
+    private typealias Body = @Sendable (Database) throws -> any Sendable
+
+    private let writer: GroupCommit<Body, Result<any Sendable, any Error>>
+    private let hook: SyncStore.SQLiteHook?
+    private let closeFile: @Sendable () throws -> Void
+
+    init(
+        at file: URL, limits: ActionLogWriterLimits, hook: SyncStore.SQLiteHook?,
+        prepare: (Database) throws -> Void
+    ) throws(ServerStorageError) {
+        let database = try ServerDatabase(
+            at: file, SyncTableDefinitions.schema, waitsForDrive: limits.survivesPowerLoss)
+        do { try database.write { try prepare($0) } } catch { throw ServerStorageError(error, at: file) }
+        self.hook = hook
+        writer = GroupCommit(label: "runway.sync", limits: limits.queue) { bodies in
+            try database.write { database in try bodies.map { try Self.perform($0, in: database) } }
+        }
+        closeFile = { try database.close() }
+    }
+
+    init(in database: any DatabaseWriter, limits: ActionLogWriterLimits, hook: SyncStore.SQLiteHook?) throws {
         try database.write { try SyncTableDefinitions.create(in: $0) }
         self.hook = hook
         writer = GroupCommit(label: "runway.sync", limits: limits.queue) { bodies in
@@ -73,9 +94,7 @@ public final class SQLiteSyncStore: SyncStore {
         closeFile = {}
     }
 
-    /// Opens a file to read it, also while a server writes it. Each request fails if the file can't be read, and so
-    /// does a request that writes.
-    package init(reading file: URL) {
+    init(reading file: URL) {
         hook = nil
         writer = GroupCommit(label: "runway.sync", limits: ActionLogWriterLimits().queue) { bodies in
             try ServerDatabase.read(file, SyncTableDefinitions.schema) { database, _ in
@@ -85,21 +104,7 @@ public final class SQLiteSyncStore: SyncStore {
         closeFile = {}
     }
 
-    /// Runs a transaction on the app's own tables in the file, for example to create them.
-    ///
-    /// - Throws: The error of `body`, and nothing is changed; ``ServerStorageError`` if the file can't be written.
-    public func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws -> Value {
-        let value = try await commit(byteCount: 0) { try body($0) }
-        guard let value = value as? Value else { preconditionFailure("a body returns the value of its type") }
-        return value
-    }
-
-    /// Performs the pending requests, and closes the file. Later requests are refused.
-    ///
-    /// - Throws: ``ServerStorageError``.
-    public func close() async throws {
+    func close() async throws {
         await writer.close()
         try closeFile()
     }
@@ -126,10 +131,8 @@ public final class SQLiteSyncStore: SyncStore {
         guard let value else { preconditionFailure("a savepoint that commits has a value") }
         return .success(value)
     }
-}
 
-extension SQLiteSyncStore: SyncDatabase {
-    package func transaction<Value: Sendable>(
+    func transaction<Value: Sendable>(
         _ access: SyncTransactionAccess, in space: Identifier, byteCount: Int,
         _ body: @escaping @Sendable (inout any SyncTables) throws -> Value
     ) async throws -> Value? {
@@ -146,12 +149,14 @@ extension SQLiteSyncStore: SyncDatabase {
         return value as? Value
     }
 
-    package func spaces(after space: Identifier?, limit: Int) async throws -> [Identifier] {
-        try await transaction { database in
+    func spaces(after space: Identifier?, limit: Int) async throws -> [Identifier] {
+        let spaces = try await commit(byteCount: 0) { database in
             try Row.fetchAll(
                 database, sql: "SELECT space FROM runway_sync_space WHERE space > ? ORDER BY space LIMIT ?",
                 arguments: [space?.data ?? Data(), limit]
             ).map { try $0.identifier(0) }
         }
+        guard let spaces = spaces as? [Identifier] else { preconditionFailure("the body returns ids") }
+        return spaces
     }
 }

@@ -1,39 +1,32 @@
 #if PostgreSQL
     public import RunwayServer
-    package import RunwaySyncCore
+    import RunwaySyncCore
 
-    /// Stores the spaces that devices synchronise in PostgreSQL, for any number of server processes.
-    ///
-    /// ```swift
-    /// let store = try await PostgreSQLSyncStore(at: "postgres://sync@db.example.com/sync")
-    /// let log = try await PostgreSQLEventLog(at: "postgres://sync@db.example.com/sync", name: "sync")
-    /// let hub = try await EventHub(name: "sync", log: log)
-    /// let sync = SyncService(store: store, hub: hub) { subject, space, access in
-    ///     members.contains(subject, in: space)
-    /// }
-    /// ```
-    ///
-    /// The store requires the package trait `PostgreSQL`, like ``PostgreSQLActionLogSink``. A transaction that writes
-    /// locks the row of its space until the commit. The numbers of the log therefore have no gap and become visible in
-    /// their order. Spaces do not wait for each other. Requests that arrive at the same time for one space share a
-    /// transaction. The verdicts on a packet survive a power loss, unless the server's `fsync` is off.
-    public final class PostgreSQLSyncStore: SyncStore {
-        /// Called with each transaction of a device before it is committed, inside the transaction of the database. Its
-        /// writes are committed together with the rows.
+    extension SyncStore {
+        /// Called with each transaction of a device before it is committed, inside the transaction of a PostgreSQL
+        /// database. Its writes are committed together with the rows.
         ///
         /// If it throws `SyncRefusal`, the transaction of the device is refused. Any other error fails the request,
         /// which the device repeats. The space is locked during the call. The hook must not use the tables of the
         /// store. It is called again if the transaction conflicts with others.
-        public typealias Hook = @Sendable (SyncCommit, borrowing PostgreSQLTransaction) throws -> Void
+        public typealias PostgreSQLHook = @Sendable (SyncCommit, borrowing PostgreSQLTransaction) throws -> Void
 
-        private let tenant: String
-        private let hook: Hook?
-        /// Reads over separate connections, since writers may wait for writers of other processes.
-        private let reader: PostgreSQLPool
-        private let writer: PostgreSQLPool
-        private let writes: SyncWrites
-
-        /// Connects, and creates the tables if they do not exist.
+        /// Stores spaces in PostgreSQL, for any number of server processes. Connects, and creates the tables if they do
+        /// not exist.
+        ///
+        /// ```swift
+        /// let store = try await SyncStore.postgreSQL(at: "postgres://sync@db.example.com/sync")
+        /// let log = try await PostgreSQLEventLog(at: "postgres://sync@db.example.com/sync", name: "sync")
+        /// let hub = try await EventHub(name: "sync", log: log)
+        /// let sync = SyncService(store: store, hub: hub) { subject, space, access in
+        ///     members.contains(subject, in: space)
+        /// }
+        /// ```
+        ///
+        /// The store requires the package trait `PostgreSQL`, like ``PostgreSQLActionLogSink``. A transaction that
+        /// writes locks the row of its space until the commit. The numbers of the log therefore have no gap and become
+        /// visible in their order. Spaces do not wait for each other. Requests that arrive at the same time for one
+        /// space share a transaction. The verdicts on a packet survive a power loss, unless the server's `fsync` is off.
         ///
         /// - Parameters:
         ///   - url: The connection string or URL of the database, in libpq's format.
@@ -42,18 +35,32 @@
         ///   - connectionCount: The maximum number of connections that write; as many others read. The default is 4.
         ///   - hook: Called with each transaction before its commit. The default does nothing.
         /// - Throws: ``PostgreSQLError``.
-        public convenience init(
-            at url: String, tenant: String = "default", connectionCount: Int = 4, hook: Hook? = nil
-        ) async throws {
-            self.init(administering: url, tenant: tenant, connectionCount: connectionCount, hook: hook)
-            try await writer.create(SyncStatements.tables)
+        public static func postgreSQL(
+            at url: String, tenant: String = "default", connectionCount: Int = 4, hook: PostgreSQLHook? = nil
+        ) async throws -> SyncStore {
+            let database = PostgreSQLSyncDatabase(
+                administering: url, tenant: tenant, connectionCount: connectionCount, hook: hook)
+            try await database.createTables()
+            return SyncStore(database)
         }
 
         /// Opens a database for its administration. The tables are not created; if they do not exist, each function
         /// throws ``PostgreSQLError`` with state `42P01`.
-        package init(
-            administering url: String, tenant: String = "default", connectionCount: Int = 1, hook: Hook? = nil
-        ) {
+        package static func postgreSQL(administering url: String) -> SyncStore {
+            SyncStore(PostgreSQLSyncDatabase(administering: url, tenant: "default", connectionCount: 1, hook: nil))
+        }
+    }
+
+    /// Spaces in PostgreSQL.
+    private final class PostgreSQLSyncDatabase: SyncDatabase {
+        private let tenant: String
+        private let hook: SyncStore.PostgreSQLHook?
+        /// Reads over separate connections, since writers may wait for writers of other processes.
+        private let reader: PostgreSQLPool
+        private let writer: PostgreSQLPool
+        private let writes: SyncWrites
+
+        init(administering url: String, tenant: String, connectionCount: Int, hook: SyncStore.PostgreSQLHook?) {
             (self.tenant, self.hook) = (tenant, hook)
             reader = PostgreSQLPool(url, connectionCount: connectionCount)
             let writer = PostgreSQLPool(url, connectionCount: connectionCount)
@@ -65,10 +72,12 @@
                 }
             }
         }
-    }
 
-    extension PostgreSQLSyncStore: SyncDatabase {
-        package func transaction<Value: Sendable>(
+        func createTables() async throws { try await writer.create(SyncStatements.tables) }
+
+        func close() {}
+
+        func transaction<Value: Sendable>(
             _ access: SyncTransactionAccess, in space: Identifier, byteCount: Int,
             _ body: @escaping @Sendable (inout any SyncTables) throws -> Value
         ) async throws -> Value? {
@@ -84,7 +93,7 @@
             return try outcome?.get() as? Value
         }
 
-        package func spaces(after space: Identifier?, limit: Int) async throws -> [Identifier] {
+        func spaces(after space: Identifier?, limit: Int) async throws -> [Identifier] {
             let tenant = tenant
             return try await reader.transaction(for: "") { connection throws(PostgreSQLError) in
                 let page = try connection.run([
@@ -95,7 +104,7 @@
         }
     }
 
-    /// The transaction in which a hook of ``PostgreSQLSyncStore`` runs. It can't be stored beyond the call.
+    /// The transaction in which a hook of `SyncStore.PostgreSQLHook` runs. It can't be stored beyond the call.
     public struct PostgreSQLTransaction: ~Copyable {
         private let connection: PostgreSQLConnection
 
