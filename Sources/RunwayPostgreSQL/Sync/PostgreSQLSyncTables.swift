@@ -187,7 +187,7 @@
                     SyncStatements.liveRows,
                     [
                         .bytes(Array(need.batch.table.utf8)), .id(last), .integer(Self.pageCount),
-                        .integer(Self.pageByteCount),
+                        .integer(Self.pageByteCount), .bytes(need.batch.needle),
                     ])
                 last = page.count == 0 ? nil : page.id(page.count - 1, 0)
                 for place in 0..<page.count where count < need.limit {

@@ -74,13 +74,14 @@ enum SyncStatements {
     // A page ends with the row at which the bodies reach a number of bytes, or after a number of rows. PostgreSQL knows
     // the size of a large body without reading it.
 
-    /// Returns a page of the rows of one table that are no tombstones, with the operations that wait beside them.
+    /// Returns a page of the rows of one table that are no tombstones and contain some bytes, with the operations that
+    /// wait beside them.
     static let liveRows = """
         SELECT id, body, (SELECT operations FROM runway_sync_waiting
             WHERE tenant = $1 AND space = $2 AND name = $3 AND id = page.id)
         FROM (SELECT tenant, id, body, sum(octet_length(body)) OVER (ORDER BY id) - octet_length(body) AS earlier
             FROM runway_sync_row WHERE tenant = $1 AND space = $2 AND name = $3 AND ($4::uuid IS NULL OR id > $4)
-            AND life % 2 = 1 ORDER BY id LIMIT $5) page
+            AND life % 2 = 1 AND ($7::bytea IS NULL OR position($7 IN body) > 0) ORDER BY id LIMIT $5) page
         WHERE tenant = $1 AND earlier < $6 ORDER BY id
         """
     static let page = """

@@ -63,10 +63,14 @@ extension SQLiteSyncTables: SyncTables {
     /// Loads the rows that a batch update matches. Only they stay in memory.
     private func load(_ need: SpaceNeeds.Matches, into content: inout SpaceContent) throws {
         var count = 0
+        let needle = need.batch.needle.map { Data($0) }
         let rows = try Row.fetchCursor(
             database.cachedStatement(
-                sql: "SELECT id, body FROM runway_sync_row WHERE space = ? AND name = ? AND life % 2 = 1"),
-            arguments: [space, need.batch.table])
+                sql: """
+                    SELECT id, body FROM runway_sync_row WHERE space = ? AND name = ? AND life % 2 = 1
+                    AND (? IS NULL OR instr(body, ?))
+                    """),
+            arguments: [space, need.batch.table, needle, needle])
         while count < need.limit, let stored = try rows.next() {
             let row: RunwaySyncCore.Row = try stored.decoded(1)
             guard need.batch.matches(row) else { continue }

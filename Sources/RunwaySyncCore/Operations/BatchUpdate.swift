@@ -37,6 +37,20 @@ package struct BatchUpdate: Hashable, Sendable {
             (self.column, self.comparison, self.constant) = (column, comparison, constant)
         }
 
+        /// Whether only one form in JSON meets the condition: a number can be an integer or a real.
+        fileprivate var isExact: Bool {
+            switch constant {
+            case .null, .text, .bytes: comparison == .equal
+            case .integer, .real: false
+            }
+        }
+
+        /// The column and its value as members of an object, or only the name.
+        fileprivate var needle: [UInt8] {
+            let object = Columns([(column, isExact ? constant : .null)]).encoded()
+            return Array(object.dropFirst().dropLast(isExact ? 1 : "null}".utf8.count))
+        }
+
         /// Whether the comparison is true for a value. ``SyncValue/null`` equals itself, and is neither less nor
         /// greater than any value.
         func holds(for value: SyncValue) -> Bool {
@@ -51,6 +65,12 @@ package struct BatchUpdate: Hashable, Sendable {
             case .greaterOrEqual: order.map { $0 >= 0 } ?? false
             }
         }
+    }
+
+    /// Bytes that the JSON of every row contains that matches; `nil` if there is no condition. With them a database
+    /// leaves out most rows that do not match, and reads the others as JSON.
+    package var needle: [UInt8]? {
+        conditions.max { ($0.isExact ? 1 : 0, $0.needle.count) < ($1.isExact ? 1 : 0, $1.needle.count) }?.needle
     }
 
     /// Whether a row exists, has a value for each condition, and meets all conditions.

@@ -136,6 +136,26 @@ struct SQLiteSyncDatabaseTests {
         #expect(try await Self.push(Self.packet(3...3), to: store) == .verdicts([.applied(3)], head: 3))
     }
 
+    @Test func batchesReadOnlyRowsThatCanMatch() async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: folder.file.path)
+        let store = try SyncStore.sqlite(in: queue)
+        _ = try await Self.push(Self.packet(1...3), to: store)
+        try await queue.write { database in
+            try database.execute(sql: "UPDATE runway_sync_row SET body = x'00' WHERE id = ?", arguments: [Self.row(1)])
+        }
+        let batch = BatchUpdate(table: "note", where: [.init("a", .equal, .text("2"))], set: ["a": .text("4")])
+        let transaction = Transaction(
+            number: 1, previous: nil, time: .zero, basis: Basis(epoch: Identifier(high: 0, low: 0), number: 0),
+            operations: [Operation(id: Identifier(high: 300, low: 1), action: .batch(batch))])
+        let packet = Packet(device: Identifier(high: 5, low: 9), transactions: [transaction])
+        guard case .verdicts(let verdicts, _) = try await Self.push(packet, to: store) else { throw Unexpected() }
+        #expect(verdicts.map(\.number) == [4])
+        #expect(try await store.log(of: UUID(Self.space), after: 3).first?.changes.count == 1)
+    }
+
+    private struct Unexpected: Error {}
+
     private static func row(_ number: UInt64) -> Data { Identifier(high: 1, low: number).data }
 
     @Test func aFileIsReadWhileItIsWritten() async throws {

@@ -77,7 +77,11 @@ struct WireSamples {
     }
 
     private mutating func condition() -> BatchUpdate.Condition {
-        .init(name(), any(.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual), value())
+        .init(name(), comparison(), value())
+    }
+
+    mutating func comparison() -> BatchUpdate.Comparison {
+        any(.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual)
     }
 
     mutating func transaction() -> Transaction {

@@ -31,6 +31,29 @@ struct WireTests {
                 basis: samples.basis()))
     }
 
+    /// Rule 14.
+    @Test func rowsThatMatchContainTheNeedle() {
+        var (count, samples) = (0, WireSamples(seed: 7))
+        for _ in 0..<2_000 {
+            let cells = samples.cells()
+            guard let (column, cell) = cells.first(where: { _ in true }) else { continue }
+            let constant = samples.flag() ? cell.value : samples.value()
+            let conditions: [BatchUpdate.Condition] = [
+                .init(column, samples.comparison(), constant), .init(column, .equal, cell.value),
+            ]
+            let batch = BatchUpdate(
+                table: "t", where: samples.flag() ? conditions : Array(conditions.prefix(1)), set: [:])
+            let row = Row(life: 1, number: 1, columns: cells)
+            guard batch.matches(row), let needle = batch.needle else { continue }
+            count += 1
+            #expect(row.encoded().contains(needle), "\(batch)")
+        }
+        #expect(count > 200)
+        let other = BatchUpdate(table: "t", where: [.init("b", .less, .integer(1))], set: [:])
+        #expect(other.needle == Array(#""b":"#.utf8))
+        #expect(BatchUpdate(table: "t", where: [], set: [:]).needle == nil)
+    }
+
     /// Rule 2.
     @Test(arguments: [
         (SyncValue.null, "null"), (.integer(1 << 53), "9007199254740992"),
