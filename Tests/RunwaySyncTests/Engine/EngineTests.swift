@@ -202,7 +202,7 @@ struct EngineTests {
         let files = try TemporaryFolder()
         let spaces = files.url.appending(path: "spaces.sqlite")
         let folder = try TemporaryFolder()
-        let store = try SQLiteSyncStore(at: spaces)
+        let store = try SyncStore.sqlite(at: spaces)
         try await SyncServer.run(store: store) { server in
             let device = try await Device(server, joining: list, in: folder)
             try await device.write(UUID(number: 2), in: list, "tea")
@@ -213,7 +213,7 @@ struct EngineTests {
             try await device.close()
         }
         try await store.close()
-        let again = try SQLiteSyncStore(at: spaces)
+        let again = try SyncStore.sqlite(at: spaces)
         try await SyncServer.run(store: again) { server in
             let first = try await Device(server, joining: nil, in: folder)
             let second = try await Device(server, joining: list)

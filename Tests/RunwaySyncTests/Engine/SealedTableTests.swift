@@ -1,5 +1,6 @@
 import Foundation
 import Runway
+import RunwayServer
 import RunwayServerStorage
 import RunwayStorage
 import RunwaySync
@@ -43,7 +44,7 @@ struct SealedTableTests {
 
     @Test func secretsMergeWithoutTheServerReadingThem() async throws {
         let folders = (try TemporaryFolder(), try TemporaryFolder(), try TemporaryFolder())
-        let spaces = try SQLiteSyncStore(at: folders.2.file)
+        let spaces = try SyncStore.sqlite(at: folders.2.file)
         try await SyncServer.run(store: spaces) { server in
             let (first, second) = (try await open(server, in: folders.0), try await open(server, in: folders.1))
             var (page, text, mood) = (Values<Diary>(), Values<Diary>(), Values<Diary>())

@@ -99,7 +99,7 @@ struct SyncServer: Sendable {
     ) async throws {
         if place == .memory { return try await run(mayRead: mayRead, body) }
         let folder = try TemporaryFolder()
-        let store = try SQLiteSyncStore(at: folder.url.appending(path: "spaces.sqlite"))
+        let store = try SyncStore.sqlite(at: folder.url.appending(path: "spaces.sqlite"))
         try await run(store: store, mayRead: mayRead, body)
         try await store.close()
     }

@@ -137,7 +137,7 @@ struct FileServer: Sendable {
         let (control, hub, temporary) = (Control(), try await EventHub(name: "sync"), try TemporaryFolder())
         let folder = temporary.url.appending(path: "files")
         let router = Router(context: BasicSignedRequestContext.self)
-        let service = SyncService(store: MemorySyncStore(), hub: hub, conflicts: conflicts, rights: rights)
+        let service = SyncService(store: .memory(), hub: hub, conflicts: conflicts, rights: rights)
         SyncRouter(service, files: files ?? .folder(folder.path, maximumByteCount: 64 << 20)) { _, _ in "ada" }
             .add(to: router)
         EventStreamRoute(hub) { _, _ in EventPermission() }.add(to: router)
