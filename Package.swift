@@ -585,7 +585,8 @@ let package = Package(
         .testTarget(
             name: "RunwayCommandTests",
             dependencies: [
-                "RunwayChromium", "RunwayCommand", "RunwayDemo", "RunwaySignatures", "RunwayTesting", "RunwayTestServer",
+                "RunwayChromium", "RunwayCommand", "RunwayDemo", "RunwaySignatures", "RunwayTesting",
+                "RunwayTestServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 product("NIOCore", of: "swift-nio", with: "Command"),

@@ -7,10 +7,9 @@ import Synchronization
 /// let bridge = Bridge(
 ///     capabilities: [Capability(Origin("https://m.example.com")!, commands: [listOrders, cancelOrder])],
 ///     sinks: [PrintingSink()])
-/// let view = bridge.makeWebView()  // a WKWebView
 /// ```
 ///
-/// In the page:
+/// On Apple's systems `bridge.makeWebView()` returns a `WKWebView` whose pages have the bridge. In such a page:
 ///
 /// ```js
 /// const orders = await runway.call("orders.list", { state: "open" })

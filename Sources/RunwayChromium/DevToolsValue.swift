@@ -82,7 +82,7 @@ enum DevToolsValue: Sendable, Equatable, ExpressibleByStringLiteral, Expressible
         case 0..<24: bytes.append(type << 5 | UInt8(number))
         case 24...0xFF: bytes.append(contentsOf: [type << 5 | 24, UInt8(number)])
         case 0x100...0xFFFF: bytes.append(contentsOf: [type << 5 | 25, UInt8(number >> 8), UInt8(number & 0xFF)])
-        case 0x1_0000...0xFFFF_FFFF:
+        case 0x1_0000...UInt64(UInt32.max):
             bytes.append(type << 5 | 26)
             withUnsafeBytes(of: UInt32(number).bigEndian) { bytes.append(contentsOf: $0) }
         default:

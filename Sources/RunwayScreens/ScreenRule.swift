@@ -10,11 +10,11 @@
 /// ```
 ///
 /// Rules for a base class come first: all rules that apply to a controller configure it, in their order, and the last
-/// one that applies names its screen. A class may be one of UIKit: a rule for `UIViewController` concerns the subclasses
-/// in the app's bundle, and none of the system's, such as alerts. A class of the system has to be named itself, such as
-/// `UINavigationController` or `UIHostingController<OrderView>`.
+/// one that applies names its screen. A class may be one of UIKit: a rule for `UIViewController` concerns the
+/// subclasses in the app's bundle, and none of the system's, such as alerts. A class of the system has to be named
+/// itself, such as `UINavigationController` or `UIHostingController<OrderView>`.
 @MainActor public struct ScreenRule {
-    /// What a rule does with a controller, if the rule applies to it.
+    /// The effect of a rule on a controller to which it applies.
     enum Effect {
         case configure(Moment, (AnyObject, _ isOwn: Bool) -> Void)
         /// Returns `nil` if the rule does not apply, and an absent name if the controller is no screen.

@@ -1,6 +1,7 @@
 /// Shows screens and web pages in a window of the app.
 ///
-/// On Apple's systems there are two: `NavigationShell` for UIKit and ``StackShell`` for SwiftUI. A shell performs, and decides nothing. The ``Mediator`` holds it weakly.
+/// On Apple's systems there are two: `NavigationShell` for UIKit and ``StackShell`` for SwiftUI. A shell performs, and
+/// decides nothing. The ``Mediator`` holds it weakly.
 @MainActor public protocol Shell: AnyObject {
     /// Shows a screen, and stores `id` with it.
     ///

@@ -26,9 +26,9 @@
         private let web: (String) -> UIViewController
         private var webCount = 0
 
-        /// What has to be shown.
+        /// The screens that have to be shown.
         private var layers = ScreenLayers()
-        /// What UIKit shows, as far as the shell has made it so.
+        /// The screens that UIKit shows, as far as the shell has made it show them.
         private var shown: [ShownLayer]
         /// Whether a controller is being presented or dismissed.
         private var isChanging = false

@@ -8,8 +8,9 @@ public import Observation
 ///     .onOpenURL { mediator.open($0.absoluteString) }
 /// ```
 ///
-/// A `@State` of the scene holds the shell. The content of each ``Screen`` is a view, or a controller of UIKit. A screen that the user swipes away ends the wait
-/// of its caller (``MediatorError/Kind/closed``), as do the screens above it.
+/// A `@State` of the scene holds the shell. The content of each ``Screen`` is a view, or a controller of UIKit. A
+/// screen that the user swipes away ends the wait of its caller (``MediatorError/Kind/closed``), as do the screens
+/// above it.
 @MainActor @Observable public final class StackShell: Shell {
     private(set) var layers = ScreenLayers()
     @ObservationIgnored private let mediator: Mediator

@@ -10,9 +10,9 @@
 /// webView.load(request)
 /// ```
 ///
-/// The site exchanges the code for a cookie and redirects to the page; `WebSignIn` of `RunwayServer` is its half. A code
-/// is valid once, for 60 seconds. The app uses a form when the web view has no session yet, and loads addresses later.
-/// At sign-out it clears the web view's cookies, and the server ends the web session.
+/// The site exchanges the code for a cookie and redirects to the page; `WebSignIn` of `RunwayServer` is its half. A
+/// code is valid once, for 60 seconds. The app uses a form when the web view has no session yet, and loads addresses
+/// later. At sign-out it clears the web view's cookies, and the server ends the web session.
 public struct WebSignIn: Sendable {
     /// The request with which a web view opens a page.
     public struct Form: Hashable, Sendable {
@@ -43,8 +43,8 @@ public struct WebSignIn: Sendable {
     /// Requests a code, and returns the form that opens a page with it.
     ///
     /// - Parameter address: The address of a page of the site.
-    /// - Throws: ``MediatorError/Kind/foreign`` if the address is not of the site: no code is requested then. The errors
-    ///   of the request.
+    /// - Throws: ``MediatorError/Kind/foreign`` if the address is not of the site: no code is requested then. The
+    ///   errors of the request.
     public func form(for address: String) async throws -> Form {
         guard address.hasPrefix(origin), address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw MediatorError(.foreign, "the address is not of the site that signs in")

@@ -26,7 +26,8 @@
         /// The store requires the package trait `PostgreSQL`, like ``PostgreSQLActionLogSink``. A transaction that
         /// writes locks the row of its space until the commit. The numbers of the log therefore have no gap and become
         /// visible in their order. Spaces do not wait for each other. Requests that arrive at the same time for one
-        /// space share a transaction. The verdicts on a packet survive a power loss, unless the server's `fsync` is off.
+        /// space share a transaction. The verdicts on a packet survive a power loss, unless the server's `fsync` is
+        /// off.
         ///
         /// - Parameters:
         ///   - url: The connection string or URL of the database, in libpq's format.

@@ -5,8 +5,8 @@ import NIOCore
 
 /// Serves the document by which Apple's systems open addresses of a web site in an app.
 ///
-/// `RunwayMediator` makes the document of the app's modules (`siteAssociation(of:)`); a test or a tool of the app writes
-/// it to a file, which the server loads. `runway links HOST` checks what a host serves.
+/// `RunwayMediator` makes the document of the app's modules (`siteAssociation(of:)`); a test or a tool of the app
+/// writes it to a file, which the server loads. `runway links HOST` checks what a host serves.
 ///
 /// ```swift
 /// let document = try Data(contentsOf: URL(fileURLWithPath: "apple-app-site-association"))

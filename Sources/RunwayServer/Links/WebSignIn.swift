@@ -13,10 +13,9 @@ public import RunwaySignatures
 /// signIn.addSignIn(to: site) { session, _ in try await webSessions.begin(below: session) }
 /// ```
 ///
-/// | request | effect |
-/// |---|---|
-/// | `POST web-sign-in/codes` by the app | returns `{"code":…,"expires":…}` for the session of the app |
-/// | `POST web-sign-in` by the web view, a form with `code` and `to` | sets a cookie, and redirects to the path `to` (303) |
+/// | request | effect | |---|---| | `POST web-sign-in/codes` by the app | returns `{"code":…,"expires":…}` for the
+/// session of the app | | `POST web-sign-in` by the web view, a form with `code` and `to` | sets a cookie, and
+/// redirects to the path `to` (303) |
 ///
 /// A code is valid for 60 seconds, once, and at one origin. It is in a body, and so in no log of addresses and in no
 /// `Referer`. A request of another site is refused, which could otherwise sign its visitor in to a foreign account.

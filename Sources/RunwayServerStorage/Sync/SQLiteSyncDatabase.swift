@@ -4,8 +4,8 @@ public import RunwayServer
 import RunwaySyncCore
 
 extension SyncStore {
-    /// Called with each transaction of a device before it is committed, inside the transaction of a SQLite database. Its
-    /// writes are committed together with the rows.
+    /// Called with each transaction of a device before it is committed, inside the transaction of a SQLite database.
+    /// Its writes are committed together with the rows.
     ///
     /// If it throws `SyncRefusal`, the transaction of the device is refused. Any other error fails the
     /// request, which the device repeats. It must not write the tables of the store, and is called again for the other

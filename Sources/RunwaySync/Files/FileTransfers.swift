@@ -9,7 +9,7 @@ import Synchronization
 
 /// Uploads and downloads the files that synchronised rows name, until its task is cancelled.
 ///
-/// What is left to do is in the file of records (``FileSchema``), so that another process continues it. At most
+/// The work that is left is in the file of records (``FileSchema``), so that another process continues it. At most
 /// ``maximumCount`` files are in flight. Files of equal bytes are transferred once in a space. Interrupted transfers
 /// leave their parts in a folder beside the database, and continue there.
 final class FileTransfers: Sendable {

@@ -27,6 +27,9 @@ enum SyncSchema {
     /// of `runway_sync_write` ends a transaction. Spaces are sealed one by one, so that no number may come again.
     /// `moved` is the space to which a deleted row moves. `c0`, `c1` and so on are the columns of the table in their
     /// order, without the id and the space.
+    ///
+    /// SQLite reports no change of a table `WITHOUT ROWID` to observers, so that only tables have this form which
+    /// nobody observes.
     private static let tables = """
         CREATE TABLE runway_sync_file (
             one INTEGER PRIMARY KEY CHECK (one = 1), paused INTEGER NOT NULL, clock INTEGER NOT NULL,
@@ -48,10 +51,10 @@ enum SyncSchema {
             PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;
         CREATE TABLE runway_sync_preview (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, PRIMARY KEY (space, tbl, id)
-            ) STRICT, WITHOUT ROWID;
+            ) STRICT;
         CREATE TABLE runway_sync_parked (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, PRIMARY KEY (space, tbl, id)
-            ) STRICT, WITHOUT ROWID;
+            ) STRICT;
         CREATE TABLE runway_sync_outgoing (
             n INTEGER PRIMARY KEY, space INTEGER NOT NULL, sequence INTEGER NOT NULL, id BLOB NOT NULL,
             open INTEGER NOT NULL, refused INTEGER NOT NULL, decided INTEGER, offered INTEGER NOT NULL,
@@ -59,13 +62,13 @@ enum SyncSchema {
         CREATE TABLE runway_sync_refused (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, sequence INTEGER NOT NULL,
             reason TEXT NOT NULL,
-            PRIMARY KEY (space, tbl, id, sequence)) STRICT, WITHOUT ROWID;
+            PRIMARY KEY (space, tbl, id, sequence)) STRICT;
         CREATE TABLE runway_sync_conflict (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, lost BLOB NOT NULL,
-            PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;
+            PRIMARY KEY (space, tbl, id)) STRICT;
         CREATE TABLE runway_sync_moved (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, target BLOB NOT NULL,
-            PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;
+            PRIMARY KEY (space, tbl, id)) STRICT;
         CREATE INDEX runway_sync_outgoing_id ON runway_sync_outgoing (space, id);
         CREATE INDEX runway_sync_outgoing_open ON runway_sync_outgoing (space, sequence, decided, offered)
             WHERE open = 1;

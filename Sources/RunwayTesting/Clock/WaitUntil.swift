@@ -5,8 +5,8 @@
 ///
 /// - Parameters:
 ///   - subject: The awaited state, as it follows "waited for" in the error's text. The default is "the condition".
-///   - limit: The maximum wait, in real time. The default is 60 s. The time between two checks counts as a sixtieth of it
-///     at most: while the machine stands still, the condition can't become true.
+///   - limit: The maximum wait, in real time. The default is 60 s. The time between two checks counts as a sixtieth of
+///     it at most: while the machine stands still, the condition can't become true.
 ///   - fileID: The file of the call, for the error's text.
 ///   - line: The line of the call, for the error's text.
 ///   - condition: Returns whether the wait is over. It is checked at least once.

@@ -81,6 +81,21 @@ struct EngineTests {
         }
     }
 
+    @Test func observersSeeWhenARowIsSynced() async throws {
+        try await SyncServer.run { server in
+            let (device, note) = (try await Device(server, joining: nil), UUID(number: 2))
+            try await device.write(note, in: list, "tea")
+            let states = await device.store.observe { try $0.syncStatus(of: Notes.self, note) }
+            let seen = Task { @MainActor in
+                for try await state in states where state == .synced { return }
+            }
+            try await device.engine.join(list)
+            try await seen.value
+            #expect(try await device.status(of: list).waitingCount == 0)
+            try await device.close()
+        }
+    }
+
     @Test func pokesBringChangesWithoutACall() async throws {
         try await SyncServer.run { server in
             let first = try await Device(server, joining: list)
