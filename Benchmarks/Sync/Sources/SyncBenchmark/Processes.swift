@@ -147,7 +147,7 @@ enum ServerProcess {
             default: preconditionFailure("there is no command \(command)")
             }
         }
-        withExtendedLifetime(observed) {}
+        withExtendedLifetime((self, observed)) {}
         await engine.close()
         try await store.close()
     }
