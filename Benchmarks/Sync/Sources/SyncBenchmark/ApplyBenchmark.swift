@@ -14,7 +14,7 @@ enum ApplyBenchmark {
     }
 
     private static func measure(rowsInTransaction size: Int, in folder: URL) async throws {
-        let server = LogServer()
+        let server = try LogServer(at: folder.appending(path: "log-\(size).sqlite"))
         try await server.fill(count, rowsInTransaction: size)
         var (ours, theirs, files): ([Double], [Double], [URL]) = ([], [], [])
         for round in 0..<Figures.rounds {

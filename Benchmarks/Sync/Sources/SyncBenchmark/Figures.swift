@@ -38,6 +38,8 @@ enum Figures {
             case .none: (sorted[sorted.count - 1], true, "no target")
             }
         if !isReached { isMissed = true }
+        // The figures appear at once, also in a file.
+        defer { fflush(nil) }
         print(isReached ? "reached" : "MISSED ", name)
         print("        best \(text(best)), median \(text(sorted[sorted.count / 2])) \(unit), \(target)")
         guard let control else { return }

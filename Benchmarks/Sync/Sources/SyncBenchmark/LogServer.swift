@@ -1,4 +1,5 @@
 import Foundation
+import RunwayServerStorage
 import Synchronization
 
 @testable import RunwayServer
@@ -7,7 +8,7 @@ import Synchronization
 /// The log of a space: notes are inserted, and then half of them are changed in one column each.
 final class LogServer: Sendable {
     let space = Identifier(UUID())
-    private let service = SyncService(store: .memory()) { _, _, _ in true }
+    private let service: SyncService
     private struct State {
         var order: [UUID] = []
         var changeCount = 0
@@ -16,6 +17,8 @@ final class LogServer: Sendable {
     }
     /// Guards what the log has.
     private let state = Mutex(State())
+
+    init(at file: URL) throws { service = SyncService(store: try SyncStore.sqlite(at: file)) { _, _, _ in true } }
 
     var order: [UUID] { state.withLock { $0.order } }
     var changeCount: Int { state.withLock { $0.changeCount } }

@@ -81,6 +81,11 @@ enum ServerProcess {
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { say("port", $0.localAddress?.port ?? 0) },
             logger: Logger(label: "sync", factory: { _ in SwiftLogNoOpLogHandler() }))
+        // Ends with the benchmark, also if that is killed.
+        Thread.detachNewThread {
+            while readLine() != nil {}
+            exit(0)
+        }
         try await application.run()
     }
 }
