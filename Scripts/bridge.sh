@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the bridge of pages in Chromium against a bare binding of an isolated world, and bytes against base64. Run it
-# by hand on an idle machine; the results are in docs/measurements.md. Builds with optimisation.
+# by hand on an idle machine. Builds with optimisation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -62,8 +62,8 @@ public final class Bridge: Sendable {
         }
     }
 
-    /// Ends all calls of all pages, as the sign-out of the account has to. Then each shell clears the data of its page
-    /// and loads it again.
+    /// Ends all calls of all pages; call it at the sign-out of the account. Each web view then removes all website data
+    /// of its data store, also that of other web views with the same store, and loads its page again.
     public func signOut() {
         for page in state.withLock({ $0.pages.values.compactMap(\.page) }) { page.signOut() }
     }

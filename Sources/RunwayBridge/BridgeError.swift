@@ -14,7 +14,8 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let foreignFrame = Kind("foreignFrame")
         /// The page has no origin that can be granted anything: it is sandboxed, a `data:` URL or a file.
         public static let opaqueOrigin = Kind("opaqueOrigin")
-        /// The command needs a key press or a touch at most 1 s before the call, which no other call has used.
+        /// The command needs a key press or a released pointer in the main frame at most 1 s before the call, which no
+        /// other call has used.
         public static let gestureNeeded = Kind("gestureNeeded")
         /// The call is not what `runway.js` sends, or its input is not JSON.
         public static let malformed = Kind("malformed")

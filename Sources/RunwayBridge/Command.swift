@@ -59,7 +59,8 @@ public struct Command: Sendable {
 
     /// Declares a command whose output is bytes, such as a picture, which the page receives as an `ArrayBuffer`.
     ///
-    /// The page loads them as a response under its own origin, without base64. The parameters are those of
+    /// In Chromium, the page loads the bytes as a response under its own origin. In a `WKWebView` they arrive as a
+    /// `data:` URL, so that the page's `connect-src` has to allow `data:`. The parameters are those of
     /// ``init(_:isUnsafe:usesDevice:deadline:run:)``.
     public init<Input: Decodable & Sendable>(
         bytes name: String, isUnsafe: Bool = false, usesDevice: Bool = false, deadline: Duration = .seconds(30),
@@ -111,7 +112,8 @@ package enum CommandOutput: Sendable {
 public struct CommandCall: Sendable {
     /// The origin of the page.
     public let origin: Origin
-    /// Identifies the call among all calls of all pages, for requests that must not take effect twice.
+    /// Identifies this call, for requests that must not take effect twice. A call that the page repeats has another
+    /// key.
     public let idempotencyKey: String
     /// Sends a value that is JSON already; see ``send(_:)``.
     package let sendPart: @Sendable ([UInt8]) async throws(BridgeError) -> Void

@@ -4,7 +4,8 @@
 public struct ScreenEvent: Hashable, Sendable {
     /// The name of the screen, as its rule or `.screen("orders")` states it.
     public let screen: String
-    /// Identifies the window scene: on UIKit the `persistentIdentifier` of its session, and a number in SwiftUI.
+    /// Identifies the window scene: on UIKit the `persistentIdentifier` of its session; in SwiftUI a
+    /// text such as `window 3`, unique in the process.
     public let scene: String
     /// Identifies the controller or view while it exists.
     public let id: Int
@@ -53,7 +54,7 @@ public struct ScreenEvent: Hashable, Sendable {
         public static let hidden = Reason(name: "hidden")
         /// The scene went to the background.
         public static let background = Reason(name: "background")
-        /// The scene was closed, or disconnected by the system.
+        /// The scene was closed, was disconnected by the system, or is the oldest of more than 64.
         public static let disconnected = Reason(name: "disconnected")
         /// The disappearance was never reported: the controller was released, or it is the oldest of too many screens.
         public static let lost = Reason(name: "lost")

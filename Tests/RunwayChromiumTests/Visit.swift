@@ -10,7 +10,9 @@ import Testing
 
 /// One browser for all tests, since its start takes a second. It ends with the process.
 enum SharedBrowser {
-    static let isInstalled = ChromiumBrowser.installed != nil
+    /// With `RUNWAY_REQUIRE_BROWSER` the tests run, and fail, also without a browser.
+    static let isInstalled =
+        ChromiumBrowser.installed != nil || ProcessInfo.processInfo.environment["RUNWAY_REQUIRE_BROWSER"] == "1"
     /// Whether `Scripts/bridge.sh` runs the tests.
     static let isMeasured = isInstalled && ProcessInfo.processInfo.environment["RUNWAY_MEASURE_BRIDGE"] != nil
     private static let browser = Task { try await ChromiumBrowser(program: ChromiumBrowser.installed ?? "") }

@@ -88,7 +88,8 @@ package final class BridgedPage: Sendable {
         perform(in: context) { $0.refuse("", kind, message, now) }
     }
 
-    /// Removes and returns bytes that a call has returned. They can be loaded once, by the document that made the call.
+    /// Removes and returns bytes that a call has returned. They can be loaded once. Only the document that made the
+    /// call receives their random path.
     package func takeBytes(at path: String) -> Data? {
         guard path.hasPrefix(Self.bytesPath) else { return nil }
         let token = String(path.dropFirst(Self.bytesPath.count))

@@ -33,8 +33,7 @@ extension Values<ProbeItems> {
             case "c": self[ProbeItems.c] = try value.probeText
             case "rank": self[ProbeItems.rank] = try value.probeText
             case "n":
-                guard value.kind == .null || value.int64 != nil else { throw ProbeRefusal("n is an integer or null") }
-                self[ProbeItems.n] = value.int64
+                self[ProbeItems.n] = try value.probeInteger
             default: throw ProbeRefusal("the table has no column \(member.key)")
             }
         }
@@ -63,6 +62,13 @@ extension JSONValue {
         }
     }
 
+    fileprivate var probeInteger: Int64? {
+        get throws(ProbeRefusal) {
+            guard kind == .null || int64 != nil else { throw ProbeRefusal("n is an integer or null") }
+            return int64
+        }
+    }
+
     /// Reads the condition of a batch: `[["n", "<", 5]]`. An empty array means every row.
     func probeCondition() throws(ProbeRefusal) -> Condition<ProbeItems>? {
         guard kind == .array else { throw ProbeRefusal("where is an array") }
@@ -74,11 +80,11 @@ extension JSONValue {
             }
             let next: Condition<ProbeItems>
             switch column {
-            case "n": next = try ProbeItems.n.probeCondition(comparison, parts[2].int64)
-            case "a": next = try ProbeItems.a.probeCondition(comparison, parts[2].string)
-            case "b": next = try ProbeItems.b.probeCondition(comparison, parts[2].string)
-            case "c": next = try ProbeItems.c.probeCondition(comparison, parts[2].string)
-            case "rank": next = try ProbeItems.rank.probeCondition(comparison, parts[2].string)
+            case "n": next = try ProbeItems.n.probeCondition(comparison, parts[2].probeInteger)
+            case "a": next = try ProbeItems.a.probeCondition(comparison, parts[2].probeText)
+            case "b": next = try ProbeItems.b.probeCondition(comparison, parts[2].probeText)
+            case "c": next = try ProbeItems.c.probeCondition(comparison, parts[2].probeText)
+            case "rank": next = try ProbeItems.rank.probeCondition(comparison, parts[2].probeText)
             default: throw ProbeRefusal("the table has no column \(column)")
             }
             condition = condition.map { $0 && next } ?? next

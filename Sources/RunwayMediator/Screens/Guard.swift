@@ -30,9 +30,9 @@
 
     /// Creates a condition that a page can fulfil, such as one that signs in.
     ///
-    /// While `isOpen` is false, that page is shown first. When it finishes its reply, it is closed, `isOpen` is called
-    /// again, and the page that was asked for opens. If it is closed, nothing more opens. One page waits for each
-    /// guard: a newer one replaces it.
+    /// While `isOpen` is false, that page is shown first. When it finishes its reply, it is closed, and `isOpen` is
+    /// called again: if it returns `true`, the page that was asked for opens, otherwise that page is refused. If the
+    /// page is closed, nothing more opens. One page waits for each guard: a newer one replaces it.
     ///
     /// - Parameters:
     ///   - name: Identifies the condition.

@@ -5,7 +5,7 @@ import NIOCore
 import RunwayFormats
 public import RunwaySignatures
 
-/// Signs the pages of a web site in by the session of the app, so that its user signs in once.
+/// Starts web sessions for the session of an app, so that the user signs in only once.
 ///
 /// ```swift
 /// let signIn = WebSignIn(origin: "https://m.example.com", codes: ServerNonces(key: key))
@@ -13,12 +13,13 @@ public import RunwaySignatures
 /// signIn.addSignIn(to: site) { session, _ in try await webSessions.begin(below: session) }
 /// ```
 ///
-/// | request | effect | |---|---| | `POST web-sign-in/codes` by the app | returns `{"code":…,"expires":…}` for the
-/// session of the app | | `POST web-sign-in` by the web view, a form with `code` and `to` | sets a cookie, and
-/// redirects to the path `to` (303) |
+/// - `POST web-sign-in/codes`, by the app: returns `{"code":…,"expires":…}` for the session of the app.
+/// - `POST web-sign-in`, by the web view, a form with `code` and `to`: sets a cookie, and redirects to the path `to`
+///   (303).
 ///
 /// A code is valid for 60 seconds, once, and at one origin. It is in a body, and so in no log of addresses and in no
-/// `Referer`. A request of another site is refused, which could otherwise sign its visitor in to a foreign account.
+/// `Referer`. Requests from other sites are refused (403), because
+/// they could sign a visitor in to the account of somebody else.
 ///
 /// If the code is not valid, or the session has ended, the web view is redirected without a cookie: the page then asks
 /// its user to sign in. When the app signs out, the server has to end the web sessions below the session of the app;
@@ -26,7 +27,7 @@ public import RunwaySignatures
 public struct WebSignIn: Sendable {
     /// The time for which a code is valid.
     public static let codeLifetime = Duration.seconds(60)
-    /// The longest identifier of a session, in bytes.
+    /// The longest identifier of a session, in bytes. A longer one is a programming error.
     public static let maximumSessionByteCount = 128
     private static let maximumFormByteCount = 8192
 
@@ -61,7 +62,7 @@ public struct WebSignIn: Sendable {
     ///   - router: The router or group, behind the middleware that authenticates the app.
     ///   - path: The path below the group's. The default is `web-sign-in/codes`.
     ///   - session: Returns the identifier of the session that sends a request, or `nil` if nobody is signed in. The
-    ///     code contains it, and it must be no secret.
+    ///     code contains the identifier in plain form, so the identifier must not be a secret.
     public func addCodes<Context: RequestContext>(
         to router: some RouterMethods<Context>, path: RouterPath = "web-sign-in/codes",
         session: @escaping @Sendable (Request, Context) async throws -> String?

@@ -109,10 +109,10 @@ extension SyncStore {
         while try await removesMore() {}
     }
 
-    /// Begins a new epoch of a space after its store was restored from a backup, so that devices find out which of
-    /// their operations the backup lacks, and send them again. Call it before the server runs again.
+    /// Begins a new epoch of a space after its store was restored from a backup. Devices then send the operations again
+    /// that the backup lacks. Call it before the server runs again. Creates the space if it does not exist.
     ///
-    /// Devices find out without it, too, as soon as the log has grown past their cursors.
+    /// Without this call, a device notices the restore only when the log is longer than its cursor.
     ///
     /// - Returns: The new epoch.
     @discardableResult
@@ -128,7 +128,8 @@ extension SyncStore {
     }
 
     /// Records which entries of the log a backup of the store contains. Devices then remove acknowledged changes up to
-    /// it, which they otherwise hold for 30 days, in case the store is restored.
+    /// `number`, which they otherwise hold for 30 days in case the store is restored. Does nothing if there is no such
+    /// space.
     ///
     /// - Parameters:
     ///   - space: The id of the space.

@@ -1,7 +1,8 @@
 public import Foundation
 public import RunwaySyncCore
 
-/// A transaction of a device that a store is about to commit, as a hook sees it.
+/// A transaction of a space. A hook receives it before the commit, and ``SyncStore/log(of:after:upTo:)`` returns it
+/// afterwards.
 ///
 /// The hook runs in the transaction of the database, so that its own writes are committed together with the rows, or
 /// not at all.
@@ -59,7 +60,7 @@ public struct SyncRefusal: Error, Hashable, Sendable {
     }
 }
 
-/// An access to a space, for which the app's function says whether a subject has the right.
+/// An access to a space, which the app's function (``SyncService/Rights``) permits or refuses.
 public struct SyncAccess: Sendable, Hashable {
     /// The kinds of access.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
@@ -86,9 +87,10 @@ public struct SyncAccess: Sendable, Hashable {
     public let table: String?
     /// The id of the row; `nil` for ``Kind/read``, ``Kind/updateAll`` and ``Kind/upload``.
     public let row: UUID?
-    /// The values that an operation assigns; empty for ``Kind/read`` and ``Kind/delete``.
+    /// The values that an insert or update assigns; for ``Kind/upload`` the integer `byteCount`, if it is known; empty
+    /// otherwise.
     public let values: [String: SyncValue]
-    /// The space to which the row moves, for a ``Kind/delete`` of that purpose; `nil` otherwise. The insert there asks
+    /// The space to which the row moves, if it is deleted because it moves; `nil` otherwise. The insert there asks
     /// for its own right in that space.
     public let movedTo: UUID?
 

@@ -7,11 +7,12 @@ import RunwaySyncCore
 /// Files are addressed by their content: the space, and the SHA-256 of the bytes. Equal files of a space are stored
 /// once.
 public struct SyncFiles: Sendable {
-    /// Returns the URL to which a device sends a request for a file instead, such as a signed URL of an object store;
-    /// `nil` for 404.
+    /// Returns the URL to which a request for a file is redirected, such as a signed URL of an object store; `nil`
+    /// responds with 404.
     ///
-    /// The app's rights were checked before. A `HEAD` asks whether the file exists; after a `PUT` the object store must
-    /// not have other bytes under the URL than those with the digest, which receiving devices verify.
+    /// The app's rights were checked before. A `HEAD` asks whether the file exists. After a `PUT`, the object store
+    /// must serve only bytes with the digest, which receiving devices verify. Devices learn of a file within five
+    /// minutes.
     public typealias Location = @Sendable (SyncFile, HTTPRequest.Method) async throws -> String?
 
     enum Place { case folder(SyncFileFolder), elsewhere(Location) }

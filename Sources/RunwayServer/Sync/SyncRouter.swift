@@ -27,6 +27,9 @@ import RunwaySyncCore
 /// | 426 | `upgrade` | the app is too old |
 /// | 429 | `too-many-devices` | the subject has 1,000 devices in the space |
 /// | 503 | `wait` | the store is busy or fails; with `Retry-After` |
+///
+/// For files, 403 also has `forbidden`, 404 means that the file is absent, 413 that it is too large, 422 that its bytes
+/// do not have the digest, and 507 `full` that the disk is full; 307 redirects to ``SyncFiles/Location``.
 public struct SyncRouter<Context: RequestContext>: Sendable {
     /// Returns the subject that sends a request, such as the id of an account. It is called before the body is read.
     public typealias Authentication = @Sendable (Request, Context) async throws -> String

@@ -30,9 +30,9 @@ public import RunwayTables
 /// see ``FileSyncStatus``.
 ///
 /// Secret columns are sent as they are sealed, if the declaration says that all devices open them
-/// (``Synced/init(space:conflicts:devicesShareKeys:)``). A value is sealed for its row, so that the conflicts of such a
-/// table can make no copies, and the app is not asked about them. A secret that is saved again is a change, since it is
-/// sealed anew.
+/// (``Synced/init(space:conflicts:devicesShareKeys:)``). A value is sealed for its row, so that such a table can't use
+/// `keepBoth` or `ask`; it is refused as `TableError.Kind.notSyncable`. A secret that is saved again is a change, since
+/// it is sealed anew.
 ///
 /// The id and the space of a row never change; `TableWriter.move(_:_:to:)` inserts a copy in another space. A
 /// transaction changes at most 5,000 rows, or 4 MiB; a larger one is refused as `TableError.Kind.rejected`.
@@ -106,7 +106,9 @@ public struct SentOneWay: Sendable {
     ///     default, `nil`, lets it wait for ever. If a store has several such tables, the shortest deadline applies.
     public init<Table: TableDefinition>(space: TableColumn<Table, UUID>, deadline: Duration? = nil) {
         var synced = Synced(column: space.name, conflicts: .newestPerColumn)
-        synced.direction = .sending(deadline: deadline.map { $0.components.seconds * 1000 })
+        // Rounded up, so that no deadline is 0, and to 30,000 years at most.
+        let milliseconds = deadline.map { Int64(min(max(($0 / .milliseconds(1)).rounded(.up), 1), 1e15)) }
+        synced.direction = .sending(deadline: milliseconds)
         self.synced = synced
     }
 }

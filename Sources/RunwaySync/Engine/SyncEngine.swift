@@ -15,11 +15,12 @@ import Synchronization
 /// ```
 ///
 /// Each joined space is pulled and pushed after a write, when the server reports a change, after a change of network,
-/// when the app comes to the foreground, and at most 4 s after the last time. Writes never wait for the network: they
-/// are in the file with their changes, and are sent when that is possible, also by a later process.
+/// when the app comes to the foreground, and 4 s after the last exchange, or after the pause that the server requests.
+/// Writes never wait for the network: they are in the file with their changes, and are sent when that is possible, also
+/// by a later process.
 ///
-/// The requests are calls of the layer: they are signed, authorised and recorded as any other. What waits, and why, is
-/// in the store: observe `syncStatus(of:)`.
+/// The requests are calls of the layer: they are signed, authorised and recorded as any other. The store has the
+/// pending changes and the current problem: observe `syncStatus(of:)`.
 ///
 /// A store has one engine in each process. The engine runs until ``close()``.
 public final class SyncEngine: Sendable {
@@ -52,8 +53,8 @@ public final class SyncEngine: Sendable {
     /// - Parameters:
     ///   - store: The store, with tables that are a ``SyncedTable``.
     ///   - network: The layer over which the calls are made.
-    ///   - service: The service of the server. It may refuse versions of the tables that are too old; a file has
-    ///     version 1, and each step of its migrations adds one.
+    ///   - service: The service of the server. The server may require a version of the tables, which is 1 plus the
+    ///     number of the migrations' steps.
     ///   - path: The path of the server's routes, relative to the service's base URL. The default is `sync`.
     ///   - eventsPath: The path of the server's event stream, on which it reports changes. The default, `nil`, follows
     ///     none: then changes of others arrive within 4 s.
@@ -87,7 +88,8 @@ public final class SyncEngine: Sendable {
 
     deinit { stop() }
 
-    /// Begins to synchronise a space. Does nothing if it was joined before. Later engines of this store continue it.
+    /// Begins to synchronise a space. Later engines of this store continue it. Does nothing if it was joined before,
+    /// unless the account has lost its right (``SyncStatus/isRevoked``): then the space is read again.
     ///
     /// Returns when the space is joined in the file. Its rows arrive later, all at once.
     ///

@@ -23,7 +23,7 @@ public struct SyncStatus: Hashable, Sendable {
     public let refusedChanges: [SyncChange]
 }
 
-/// A transaction of the app that is not in the common state.
+/// A transaction of the app that the server refused, or that the user withdrew.
 public struct SyncChange: Hashable, Sendable {
     /// The id, for ``SyncEngine/withdraw(_:in:)`` and ``SyncEngine/dismiss(_:in:)``.
     public let id: UUID

@@ -5,8 +5,12 @@ import RunwayTestServer
 import Testing
 
 /// `runway page`, with a real browser.
-@Suite(.enabled(if: ChromiumBrowser.installed != nil), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: PageTests.isExpected), .timeLimit(.minutes(10)))
 struct PageTests {
+    /// With `RUNWAY_REQUIRE_BROWSER` the tests run, and fail, also without a browser.
+    fileprivate static let isExpected =
+        ChromiumBrowser.installed != nil || ProcessInfo.processInfo.environment["RUNWAY_REQUIRE_BROWSER"] == "1"
+
     private static let html = """
         <script>(async () => {
           console.log(JSON.stringify(await runway.call('orders.list', { token: 'abc' })))

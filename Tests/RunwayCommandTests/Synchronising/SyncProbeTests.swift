@@ -16,6 +16,7 @@ struct SyncProbeTests {
                 #"{"do":"txn","set":[{"table":"item","row":"2","delete":true}]}"#,
                 #"{"do":"read","table":"item"}"#,
                 #"{"do":"dance"}"#,
+                #"{"do":"batch","where":[["n","=","x"]],"values":{"b":"z"}}"#,
                 #"{"do":"txn","set":[{"table":"item","row":"1","values":{"z":1}}]}"#,
                 "no JSON",
                 #"{"do":"state"}"#,
@@ -30,7 +31,7 @@ struct SyncProbeTests {
             #expect(output.count == lines.count - 1)
             let row = #"{"row":"1","values":{"a":"x","b":"y","c":null,"rank":null,"n":3},"pending":true}"#
             #expect(output.prefix(5) == ["{}", "{}", #"{"rows":1}"#, "{}", #"{"rows":[\#(row)]}"#])
-            #expect(output.dropFirst(5).prefix(3).allSatisfy { $0.hasPrefix(#"{"error":"#) })
+            #expect(output.dropFirst(5).prefix(4).allSatisfy { $0.hasPrefix(#"{"error":"#) })
             #expect(output.last?.hasPrefix(#"{"waiting":3,"refused":[],"cursor":0,"#) == true)
         }
     }

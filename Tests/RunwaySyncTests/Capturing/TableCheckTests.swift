@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySyncCore
 import RunwayTables
 import Testing
 
@@ -68,5 +69,13 @@ struct TableCheckTests {
             }
         }
         if isRefused { #expect(throws: TableError.self) { try prepare() } } else { try prepare() }
+    }
+
+    @Test(arguments: [
+        (Duration.milliseconds(500), Int64(500)), (.milliseconds(1_900), 1_900), (.microseconds(1), 1), (.zero, 1),
+        (.seconds(Int64.max), 1_000_000_000_000_000),
+    ])
+    func deadlinesAreRoundedUpToMilliseconds(_ deadline: Duration, _ milliseconds: Int64) {
+        #expect(SentOneWay(space: Notes.list, deadline: deadline).synced.direction == .sending(deadline: milliseconds))
     }
 }
