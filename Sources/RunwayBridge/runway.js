@@ -74,9 +74,9 @@
       port.postMessage({ type, id, kind, text })
     }
 
-    addEventListener('pagehide', () => send('hidden', {}), true)
+    addEventListener('pagehide', event => event.isTrusted && send('hidden', {}), true)
     addEventListener('pageshow', event => {
-      if (!event.persisted) return
+      if (!event.isTrusted || !event.persisted) return
       generation += 1
       gestureTime = -Infinity
       calls.clear()

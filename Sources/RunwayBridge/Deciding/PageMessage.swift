@@ -54,7 +54,7 @@ struct PageMessage {
         case ("acknowledge", let id?): content = .acknowledge(id: id)
         case ("refused", _):
             guard let kind = Self.refusals.first(where: { header["kind"].isString($0.description) }),
-                let count = header["count"].int, count > 0
+                let count = header["count"].int, (1...1_000_000).contains(count)
             else { return nil }
             content = .refused(kind, command: header["name"].string ?? "", count: count)
         default: return nil

@@ -27,7 +27,8 @@ package final class BridgedPage: Sendable {
         let origin: Origin?
         /// The commands of the calls in flight.
         var tasks: [Int: Task<Void, Never>] = [:]
-        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// The tasks of each call that wait to send a part.
+        var waiting: [Int: [CheckedContinuation<Void, Never>]] = [:]
         /// The bytes that the page has not loaded yet, oldest first.
         var bytes: [(token: String, data: Data)] = []
         /// Sleeps until the document has to be woken, or less long.
@@ -121,7 +122,7 @@ package final class BridgedPage: Sendable {
                 switch action {
                 case .start(let start): context.tasks[start.id] = run(start, in: name, context.origin)
                 case .cancel(let id): context.tasks.removeValue(forKey: id).map { cancelled.append($0) }
-                case .resume(let id): context.waiting.removeValue(forKey: id).map { resumed.append($0) }
+                case .resume(let id): resumed += context.waiting.removeValue(forKey: id) ?? []
                 case .reply, .record: break
                 }
             }
@@ -186,7 +187,8 @@ package final class BridgedPage: Sendable {
             }
         }
         contexts.withLock { contexts in
-            if case .success(.bytes(let data)) = result {
+            // The page receives no path of a call that is over.
+            if case .success(.bytes(let data)) = result, contexts[name]?.tasks[id] != nil {
                 contexts[name]?.bytes.append((token, data))
                 // The page loads them at once. One that does not loses the oldest.
                 let excess = (contexts[name]?.bytes.count ?? 0) - bridge.limits.maximumCallsInFlight
@@ -206,7 +208,7 @@ package final class BridgedPage: Sendable {
                 let isOver = contexts.withLock { contexts in
                     // The acknowledgement may have arrived since.
                     if contexts[name]?.document.isWaiting(id) != true { return true }
-                    contexts[name]?.waiting[id] = continuation
+                    contexts[name]?.waiting[id, default: []].append(continuation)
                     return false
                 }
                 if isOver { continuation.resume() }

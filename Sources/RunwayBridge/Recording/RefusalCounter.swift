@@ -18,7 +18,8 @@ struct RefusalCounter {
             counts[kind, default: Count()].whole += 1
             return true
         }
-        counts[kind, default: Count()].pending += count
+        let pending = counts[kind, default: Count()].pending
+        counts[kind, default: Count()].pending = min(pending + count, 1_000_000_000)
         nextTotals = nextTotals ?? now + Self.interval
         return false
     }

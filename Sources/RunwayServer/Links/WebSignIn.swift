@@ -91,8 +91,11 @@ public struct WebSignIn: Sendable {
         begin: @escaping @Sendable (_ session: String, Context) async throws -> String?
     ) {
         router.post(path) { request, context in
-            // Browsers send the field with every request that another page makes (W3C Fetch Metadata).
-            let site = request.headers[HTTPField.Name("Sec-Fetch-Site", known: ())] ?? "none"
+            // Browsers send the field with every request that another page makes (W3C Fetch Metadata). Older ones send at
+            // least Origin with a form (Fetch §3.2).
+            let site =
+                request.headers[HTTPField.Name("Sec-Fetch-Site", known: ())]
+                ?? (request.headers[.origin] == nil ? "none" : "cross-site")
             guard site == "none" || site == "same-origin" else { throw HTTPError(.forbidden) }
             let body = try await request.body.collect(upTo: Self.maximumFormByteCount)
             let form = try Self.form(String(buffer: body))

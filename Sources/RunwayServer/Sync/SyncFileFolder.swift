@@ -73,8 +73,10 @@ struct SyncFileFolder: Sendable {
         }
     }
 
-    func remove(_ digests: Set<String>, in space: UUID) async throws {
-        try await onDisk { for digest in digests { UploadFile.remove("\(folder(of: space))/\(digest)") } }
+    /// Removes files for which no device has asked for a time.
+    func remove(_ digests: Set<String>, in space: UUID, unusedFor age: Duration) async throws {
+        let stillUnused = try await self.digests(in: space, unusedFor: age).intersection(digests)
+        try await onDisk { for digest in stillUnused { UploadFile.remove("\(folder(of: space))/\(digest)") } }
     }
 
     /// Counts the bytes of a body, and hashes them.

@@ -97,6 +97,7 @@ extension SyncService {
             }
             last = rows?.last?.key
         } while last != nil
-        try await folder.remove(unused.subtracting(named), in: space)
+        // A device may have asked for a file meanwhile.
+        try await folder.remove(unused.subtracting(named), in: space, unusedFor: age)
     }
 }

@@ -18,7 +18,9 @@ extension SyncRouter {
         guard service.rights(subject, file.space, .read) else { return .refusal(.forbidden, "space-revoked") }
         let byteCount = request.headers[.contentLength].flatMap { Int64($0) }
         if request.method == .put {
-            guard byteCount ?? 0 <= files.maximumByteCount else { return .refusal(.contentTooLarge, "tooLarge") }
+            // Without the size the app's function could apply no quota.
+            guard let byteCount, byteCount >= 0 else { throw HTTPError(.lengthRequired) }
+            guard byteCount <= files.maximumByteCount else { return .refusal(.contentTooLarge, "tooLarge") }
             let isAllowed = service.rights(subject, file.space, .upload(byteCount: byteCount))
             if !isAllowed { return .refusal(.forbidden, "forbidden") }
         }

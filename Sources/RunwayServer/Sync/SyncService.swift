@@ -92,8 +92,8 @@ public final class SyncService: Sendable {
     private func exchange(
         _ request: SyncRequest, in space: Identifier, as subject: String, _ byteCount: Int
     ) async throws -> SyncResponse {
-        guard rights(subject, UUID(space), .read) else { return try await revoke(request.device, in: space, subject) }
         guard request.device != Self.device(of: space) else { return .deviceTaken }
+        guard rights(subject, UUID(space), .read) else { return try await revoke(request.device, in: space, subject) }
         var server = SpaceServer(policies) { [rights] sender, action in
             // A void changes nothing. An operation that waited may come from a subject that has left the space.
             guard let access = SyncAccess(action) else { return true }

@@ -53,6 +53,12 @@ struct FileItem: Sendable {
         return try Int.fetchOne(database, sql: sql, arguments: [space?.databaseValue]) ?? 0
     }
 
+    /// Whether a row of this device named the file first, or a transfer has brought it.
+    func isOwn(in database: Database) throws -> Bool {
+        let sql = "SELECT here FROM runway_sync_stored WHERE space = ? AND name = ?"
+        return try Bool.fetchOne(database, sql: sql, arguments: [key.space.databaseValue, file.name]) ?? false
+    }
+
     /// Sets columns of the file's row, if the file is still named.
     func set(_ columns: String, _ arguments: StatementArguments = [], in database: Database) throws {
         try database.execute(

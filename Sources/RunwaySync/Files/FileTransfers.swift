@@ -153,7 +153,7 @@ final class FileTransfers: Sendable {
             return (state.isPrompted, state.arrived)
         }
         if isPrompted { try await prompt() }
-        for key in arrived { try await prompt("space = ? AND digest = ?", [key.space.databaseValue, key.digest]) }
+        for key in arrived { try await prompt("due < \(FileSchema.never) AND space = ? AND digest = ?", [key.space.databaseValue, key.digest]) }
     }
 
     /// Starts the transfers that are due, and cancels those of files that no row names any more.
@@ -221,11 +221,14 @@ final class FileTransfers: Sendable {
     }
 
     private func exchange(_ item: FileItem) async throws -> FileOutcome {
-        let isHere = await store.isHere(item.file)
-        try await store.writeAsFollower { try item.set("moved = 0, here = ?", [isHere], in: $0) }
+        // Only a row of this device has a file to upload: one of another device may name a file of another space, whose
+        // bytes are none of this space's business.
+        let (isHere, isOwn) = (await store.isHere(item.file), try await store.read { try item.isOwn(in: $0.connection) })
+        try await store.writeAsFollower { try item.set(isHere ? "moved = 0" : "moved = 0, here = 0", in: $0) }
         let place = place(of: item)
         if isHere {
             if try await calls.has(item) { return .settled }
+            if !isOwn { return .missing }
             // A link stays if the row names another file meanwhile, and has a name that no sweep removes.
             let source = try await store.url(of: item.file)
             try? FileManager.default.removeItem(at: place)
@@ -238,9 +241,7 @@ final class FileTransfers: Sendable {
         if let twin = try await twin(of: item) {
             try? FileManager.default.removeItem(at: place)
             try FileManager.default.copyItem(at: twin, to: place)
-            guard try await store.land(item.file, moving: place) else { return .missing }
-            // The bytes may be of another space, whose files the server stores separately.
-            return try await exchange(item)
+            return try await store.land(item.file, moving: place) ? .settled : .missing
         }
         if item.file.byteCount > maximumByteCount { return .failed(.tooLarge) }
         do throws(NetworkError) { try await calls.download(item, place, report(of: item)) } catch {
@@ -254,12 +255,14 @@ final class FileTransfers: Sendable {
         }
     }
 
-    /// Returns another file with the same bytes that is here.
+    /// Returns another file of the space with the same bytes that is here and at the server.
     private func twin(of item: FileItem) async throws -> URL? {
-        let digest = item.key.digest
+        let key = item.key
         let names = try await store.read {
-            let sql = "SELECT name FROM runway_sync_stored WHERE digest = ? AND here = 1 LIMIT 8"
-            return try String.fetchAll($0.connection, sql: sql, arguments: [digest])
+            let sql = """
+                SELECT name FROM runway_sync_stored WHERE space = ? AND digest = ? AND here = 1 AND settled = 1 LIMIT 8
+                """
+            return try String.fetchAll($0.connection, sql: sql, arguments: [key.space.databaseValue, key.digest])
         }
         for file in names.compactMap({ StoredFile(name: $0) }) {
             if let url = try? await store.url(of: file) { return url }

@@ -61,6 +61,7 @@ struct TablesFullDiskTests {
         }
         #expect(sql == .full)
         #expect(try await new.read { try $0.count(Lists.self, where: Lists.id > 4000 || Lists.name_ == text) } == 0)
+        try fill(leaving: 1 << 20)
         let large = (2001...3000).map { list($0, String(repeating: "y", count: 2000)) }
         #expect(await kind { _ = try await new.stage(large) } == .full)
         #expect(StoreFiles.stagings(of: file).isEmpty)
