@@ -153,7 +153,10 @@ final class FileTransfers: Sendable {
             return (state.isPrompted, state.arrived)
         }
         if isPrompted { try await prompt() }
-        for key in arrived { try await prompt("due < \(FileSchema.never) AND space = ? AND digest = ?", [key.space.databaseValue, key.digest]) }
+        for key in arrived {
+            try await prompt(
+                "due < \(FileSchema.never) AND space = ? AND digest = ?", [key.space.databaseValue, key.digest])
+        }
     }
 
     /// Starts the transfers that are due, and cancels those of files that no row names any more.
@@ -223,7 +226,9 @@ final class FileTransfers: Sendable {
     private func exchange(_ item: FileItem) async throws -> FileOutcome {
         // Only a row of this device has a file to upload: one of another device may name a file of another space, whose
         // bytes are none of this space's business.
-        let (isHere, isOwn) = (await store.isHere(item.file), try await store.read { try item.isOwn(in: $0.connection) })
+        let (isHere, isOwn) = (
+            await store.isHere(item.file), try await store.read { try item.isOwn(in: $0.connection) }
+        )
         try await store.writeAsFollower { try item.set(isHere ? "moved = 0" : "moved = 0, here = 0", in: $0) }
         let place = place(of: item)
         if isHere {
