@@ -53,7 +53,8 @@ features=(-enable-upcoming-feature ExistentialAny -enable-upcoming-feature Membe
 # Arguments: the module, the folder of its sources.
 compile() {
     local files
-    mapfile -t files < <(find "$2" -name '*.swift')
+    # In the order of SwiftPM, on which the modules of C depend that a file sees.
+    mapfile -t files < <(find "$2" -name '*.swift' | LC_ALL=C sort)
     swiftc -swift-version 6 -wmo -parse-as-library -enable-testing -warnings-as-errors -package-name "$package" -module-name "$1" \
         "${traits[@]}" "${features[@]}" "${maps[@]}" -I "$work" -I "$built/Modules" -emit-module-path "$work/$1.swiftmodule" \
         -c -o "$work/$1.o" "${files[@]}" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// A file that appears completely or not at all. It is written under a temporary name, and renamed when complete.

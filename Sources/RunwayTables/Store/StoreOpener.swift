@@ -34,7 +34,7 @@ struct StoreOpener: Sendable {
                 at: url, waitsForDrive: options.survivesPowerLoss,
                 overwritesRemovedBytes: layouts.contains(where: \.hasSecrets),
                 busyTimeout: options.lockTimeout / .seconds(1), observesSuspension: options.isShared,
-                inspect: { if mode == .current, try !StepLog.exists(in: $0) { try inspect($0) } },
+                inspect: { if mode == .current { try inspect($0) } },
                 // SQLite then also fires the delete triggers of a row that REPLACE removes.
                 prepare: { try $0.execute(sql: "PRAGMA recursive_triggers = ON") })
             do {
@@ -85,6 +85,8 @@ struct StoreOpener: Sendable {
 
     /// Throws an error for a file without steps that can't be used: it has to stay as it is.
     private func inspect(_ database: Database) throws {
+        // In this order: another process creates tables and steps in one transaction, perhaps between the two reads.
+        if try isEmpty(database) || StepLog.exists(in: database) { return }
         if try isNew(database) || !migrations.steps.isEmpty { return }
         if options.adopting?.prepare.isEmpty ?? false { try compare(database) }
     }
@@ -96,11 +98,15 @@ struct StoreOpener: Sendable {
         throw TableError(.differentSchema, "\(url.lastPathComponent): \(differences.joined(separator: " "))")
     }
 
+    private func isEmpty(_ database: Database) throws -> Bool {
+        try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+    }
+
     /// Whether a file without steps has no table at all.
     ///
     /// - Throws: ``TableError`` if it is the file of another library, and not one that is adopted.
     private func isNew(_ database: Database) throws -> Bool {
-        if try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0 { return true }
+        if try isEmpty(database) { return true }
         guard let adopting = options.adopting else {
             throw TableError(
                 .differentSchema, "\(url.lastPathComponent) was made by another library, and is not adopted.")
