@@ -146,7 +146,8 @@ struct SQLiteSyncDatabaseTests {
         }
         let batch = BatchUpdate(table: "note", where: [.init("a", .equal, .text("2"))], set: ["a": .text("4")])
         let transaction = Transaction(
-            number: 1, previous: nil, time: HybridTime(milliseconds: 1), basis: Basis(epoch: Identifier(high: 0, low: 0), number: 0),
+            number: 1, previous: nil, time: HybridTime(milliseconds: 1),
+            basis: Basis(epoch: Identifier(high: 0, low: 0), number: 0),
             operations: [Operation(id: Identifier(high: 300, low: 1), action: .batch(batch))])
         let packet = Packet(device: Identifier(high: 5, low: 9), transactions: [transaction])
         guard case .verdicts(let verdicts, _) = try await Self.push(packet, to: store) else { throw Unexpected() }
