@@ -34,11 +34,11 @@ final class FileDevice: Sendable {
     }
 
     /// Names a file in a row as a program does that is none of this app.
-    func insert(naming name: String, of id: UUID) async throws {
+    func insert(naming name: String, of id: UUID, in list: UUID = FileDevice.list) async throws {
         try await store.write { file in
             try file.connection.execute(
                 sql: "INSERT INTO picture (id, listId, file) VALUES (?, ?, ?)",
-                arguments: [Data(id), Data(Self.list), name])
+                arguments: [Data(id), Data(list), name])
         }
     }
 

@@ -4,6 +4,7 @@ import Runway
 import RunwayServer
 import RunwaySync
 import RunwayTables
+import RunwayTesting
 import Testing
 
 /// Files of rows, over real files and sockets.
@@ -60,6 +61,27 @@ struct FileSyncTests {
                 }
                 #expect(server.control.count("PUT") == 1)
                 #expect(receiver.fileNames.count == 2)
+                #expect(server.stored.count == 1)
+            }
+        }
+    }
+
+    @Test func filesOfAnotherSpaceAreNotSent() async throws {
+        try await FileServer.run { server in
+            try await withDevices(server) { victim, other in
+                _ = try await other.engine.leave(FileDevice.list, discardsUnsent: true)
+                let file = try await victim.save(picture, of: first)
+                _ = try await victim.synced(first)
+                let space = UUID(number: 9)
+                for device in [victim, other] { try await device.engine.join(space) }
+                let count = server.control.count("HEAD")
+                // A member of a space that has only heard of the file names it there.
+                try await other.insert(naming: file.name, of: second, in: space)
+                try await waitUntil { server.control.count("HEAD") > count }
+                // The second attempt begins after the end of the first.
+                try await victim.engine.transferAgain(file, in: space)
+                try await waitUntil { server.control.count("HEAD") > count + 1 }
+                #expect(server.control.count("PUT") == 1)
                 #expect(server.stored.count == 1)
             }
         }
