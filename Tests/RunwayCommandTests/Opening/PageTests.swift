@@ -4,13 +4,15 @@ import RunwayChromium
 import RunwayTestServer
 import Testing
 
-/// `runway page`, with a real browser.
-@Suite(.enabled(if: PageTests.isExpected), .timeLimit(.minutes(10)))
-struct PageTests {
+private enum Browser {
     /// With `RUNWAY_REQUIRE_BROWSER` the tests run, and fail, also without a browser.
-    fileprivate static let isExpected =
+    static let isExpected =
         ChromiumBrowser.installed != nil || ProcessInfo.processInfo.environment["RUNWAY_REQUIRE_BROWSER"] == "1"
+}
 
+/// `runway page`, with a real browser.
+@Suite(.enabled(if: Browser.isExpected), .timeLimit(.minutes(10)))
+struct PageTests {
     private static let html = """
         <script>(async () => {
           console.log(JSON.stringify(await runway.call('orders.list', { token: 'abc' })))
