@@ -77,7 +77,7 @@ public struct SyncAccess: Sendable, Hashable {
         public static let delete = Kind(description: "delete")
         /// Changes columns of all rows that match conditions.
         public static let updateAll = Kind(description: "updateAll")
-        /// Uploads a file that a row names. ``SyncAccess/values`` has the integer `byteCount` if the size is known.
+        /// Uploads a file that a row names. ``SyncAccess/values`` has its size, the integer `byteCount`.
         public static let upload = Kind(description: "upload")
     }
 
