@@ -87,7 +87,7 @@ public struct SyncAccess: Sendable, Hashable {
     public let table: String?
     /// The id of the row; `nil` for ``Kind/read``, ``Kind/updateAll`` and ``Kind/upload``.
     public let row: UUID?
-    /// The values that an insert or update assigns; for ``Kind/upload`` the integer `byteCount`, if it is known; empty
+    /// The values that an insert or update assigns; for ``Kind/upload`` the integer `byteCount`; empty
     /// otherwise.
     public let values: [String: SyncValue]
     /// The space to which the row moves, if it is deleted because it moves; `nil` otherwise. The insert there asks
