@@ -8,7 +8,7 @@ package final class ChromiumBrowser: Sendable {
     /// Guards the pages, by the ids of their targets.
     private let pages = Mutex<[String: ChromiumPage]>([:])
 
-    /// The first of the usual names of Chromium that is on the search path; `nil` if there is none.
+    /// The first of the usual names of Chromium that is on the search path; `nil` if Chromium is not installed.
     package static var installed: String? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         return ["chromium", "chromium-browser", "google-chrome"].lazy

@@ -5,7 +5,7 @@ import RunwayStorage
 import RunwayTesting
 import Testing
 
-// The examples of the documentation, for controllers of no framework: on Linux there is none.
+// The examples of the documentation, for controllers of no framework, since Linux has no UIKit.
 
 class Controller {
     var isPaper = false

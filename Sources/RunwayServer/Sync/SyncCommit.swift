@@ -96,8 +96,8 @@ public struct SyncAccess: Sendable, Hashable {
 
     static let read = SyncAccess(.read, table: nil, row: nil, values: [:])
 
-    static func upload(byteCount: Int64?) -> SyncAccess {
-        SyncAccess(.upload, table: nil, row: nil, values: byteCount.map { ["byteCount": .integer($0)] } ?? [:])
+    static func upload(byteCount: Int64) -> SyncAccess {
+        SyncAccess(.upload, table: nil, row: nil, values: ["byteCount": .integer(byteCount)])
     }
 
     private init(

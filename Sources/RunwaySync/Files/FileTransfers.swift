@@ -225,7 +225,7 @@ final class FileTransfers: Sendable {
 
     private func exchange(_ item: FileItem) async throws -> FileOutcome {
         // Only a row of this device has a file to upload: one of another device may name a file of another space, whose
-        // bytes are none of this space's business.
+        // bytes must not reach this one.
         let (isHere, isOwn) = (
             await store.isHere(item.file), try await store.read { try item.isOwn(in: $0.connection) }
         )

@@ -117,7 +117,8 @@ package struct CapturedTransaction: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - before: The values before the change; `nil` if the row did not exist.
-    ///   - space: The space to which the row moves, if the change deletes it for that (rule 13). The default is none.
+    ///   - space: The space to which the row moves, if the change deletes it for that (rule 13). The default is no
+    ///     space.
     ///   - byteCount: The size of the new values.
     /// - Throws: ``TransactionTooLarge``, which the app's write throws.
     package mutating func capture(

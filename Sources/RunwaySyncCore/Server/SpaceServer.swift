@@ -4,7 +4,7 @@ package struct SpaceServer: Sendable {
     /// Whether a sender may make a change. Called for each operation, after the counter row of the space was locked
     /// (rule 13).
     let mayWrite: @Sendable (Sender, Operation.Action) -> Bool
-    /// The subject whose request is handled. The default is none.
+    /// The subject whose request is handled. The default is no subject.
     package var subject: String?
     /// The transactions that are refused whatever they change, with the reasons.
     package var refusals: [Identifier: Refusal] = [:]

@@ -27,7 +27,7 @@ enum FileCounts {
 
     /// Creates the table and triggers that are absent.
     ///
-    /// - Parameter held: A column of another module; `nil` if there is none.
+    /// - Parameter held: A column of another module; `nil` if no module has one.
     static func prepare(for layouts: [TableLayout], _ held: HeldFiles?, in database: Database) throws {
         database.clearSchemaCache()
         try database.execute(

@@ -33,7 +33,7 @@ final class FileDevice: Sendable {
         }
     }
 
-    /// Names a file in a row as a program does that is none of this app.
+    /// Names a file in a row, as another program than the app does.
     func insert(naming name: String, of id: UUID, in list: UUID = FileDevice.list) async throws {
         try await store.write { file in
             try file.connection.execute(

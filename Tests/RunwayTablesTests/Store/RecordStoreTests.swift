@@ -104,7 +104,7 @@ struct RecordStoreTests {
         #expect(try Data(contentsOf: #require(store.setAside)) == bytes)
         try await store.write { try $0.insert(task("anew")) }
         try await store.close()
-        // The app decides once about each problem, and about none where there is none.
+        // The app decides once about each problem, and is not asked without a problem.
         try await folder.open { $0.recover = recover }.close()
         #expect(kinds.withLock { $0 } == [.corrupted])
     }
