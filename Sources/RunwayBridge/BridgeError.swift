@@ -14,6 +14,8 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let foreignFrame = Kind("foreignFrame")
         /// The page has no origin that can be granted anything: it is sandboxed, a `data:` URL or a file.
         public static let opaqueOrigin = Kind("opaqueOrigin")
+        /// The command is a function of the device, and the origin is remote; see ``Capability/DeviceAccess``.
+        public static let notEmbedded = Kind("notEmbedded")
         /// The command needs a key press or a released pointer in the main frame at most 1 s before the call, which no
         /// other call has used.
         public static let gestureNeeded = Kind("gestureNeeded")
@@ -37,6 +39,12 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let ended = Kind("ended")
         /// The page cancelled the call.
         public static let cancelled = Kind("cancelled")
+        /// The user, or a restriction of the device, does not permit the function of the device.
+        public static let notPermitted = Kind("notPermitted")
+        /// The device lacks the function, or has no position now.
+        public static let unavailable = Kind("unavailable")
+        /// The user closed what the command showed, without a result.
+        public static let closed = Kind("closed")
         /// The command failed for a reason that is not the page's business.
         public static let failed = Kind("failed")
     }

@@ -29,12 +29,15 @@ public struct Capability: Sendable {
 
     /// Grants commands to an origin.
     ///
-    /// It is a programming error to grant a remote origin a command that uses the device, unless `device` approves it.
+    /// Functions of the device that `device` does not cover are refused (``BridgeError/Kind/notEmbedded``).
     public init(_ origin: Origin, commands: [Command], device: DeviceAccess = .embedded) {
-        precondition(
-            device.isGranted(origin) || !commands.contains { $0.usesDevice },
-            "a remote origin uses the device only if that was approved with a reason")
         self.origin = origin
-        self.commands = commands
+        self.commands = commands.map { command in
+            var command = command
+            if command.usesDevice, !device.isGranted(origin) {
+                command.refusal = BridgeError(.notEmbedded, "Only pages of the app itself may use the device.")
+            }
+            return command
+        }
     }
 }

@@ -25,15 +25,21 @@ public struct Command: Sendable {
     public let usesDevice: Bool
     /// The longest time that a call takes. It is then cancelled. The default is 30 s.
     public let deadline: Duration
+    /// The sustained number of calls per second of one document, which is also the largest burst; `nil` for a command
+    /// that only ``BridgeLimits/callsPerSecond`` bounds.
+    var callsPerSecond: Int?
+    /// The reason for which an origin may not call the command, although it was granted.
+    var refusal: BridgeError?
     let run: @Sendable (JSONDocument, CommandCall) async throws -> CommandOutput
 
     /// Declares a command that reads its input and writes its output itself.
     package init(
-        _ name: String, isUnsafe: Bool, usesDevice: Bool, deadline: Duration,
+        _ name: String, isUnsafe: Bool, usesDevice: Bool, deadline: Duration, callsPerSecond: Int? = nil,
         output: @escaping @Sendable (JSONDocument, CommandCall) async throws -> CommandOutput
     ) {
         precondition(!name.isEmpty && name.utf16.count <= 128, "the name of a command has up to 128 characters")
         (self.name, self.isUnsafe, self.usesDevice, self.deadline) = (name, isUnsafe, usesDevice, deadline)
+        self.callsPerSecond = callsPerSecond
         run = output
     }
 

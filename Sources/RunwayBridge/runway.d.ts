@@ -35,8 +35,9 @@ interface CallOptions extends StreamOptions {
 interface BridgeError extends Error {
   /**
    * The reason. The bridge refuses a call with `notGranted`, `foreignFrame`, `opaqueOrigin`, `gestureNeeded`,
-   * `malformed`, `tooLarge`, `tooDeep`, `busy` or `tooFast`. A call fails with `invalidInput`, `deadlineExceeded`,
-   * `ended` (the page was left, or the user signed out), `failed`, or a kind of the command's own.
+   * `notEmbedded`, `malformed`, `tooLarge`, `tooDeep`, `busy` or `tooFast`. A call fails with `invalidInput`,
+   * `deadlineExceeded`, `ended` (the page was left, or the user signed out), `notPermitted`, `unavailable` or `closed`
+   * (functions of the device), `failed`, or a kind of the command's own.
    */
   readonly kind: string
 }

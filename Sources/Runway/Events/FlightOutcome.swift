@@ -111,6 +111,10 @@ public struct FlightID: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// The number of the call, at least 1.
     public let number: UInt64
 
+    /// Receives the number of each call that the current task and its children make, as the call begins; `nil` by
+    /// default. Code that starts other code's calls records with it which calls belong to it.
+    @TaskLocal package static var observer: (@Sendable (FlightID) -> Void)?
+
     /// The number with a leading `#`.
     public var description: String { "#\(number)" }
 

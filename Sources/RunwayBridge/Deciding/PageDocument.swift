@@ -1,3 +1,4 @@
+import Runway
 import RunwayJSON
 
 /// Decides about the calls of one document. Pure: it has no clock, no tasks, and sends nothing.
@@ -31,6 +32,7 @@ struct PageDocument {
         /// The parts that were sent and not yet acknowledged.
         var partsAhead = 0
         var isWaiting = false
+        var flights: [FlightID] = []
     }
 
     let number: Int
@@ -48,6 +50,8 @@ struct PageDocument {
     private var lastGesture = 0
     private var calls: [Int: Call] = [:]
     private var bucket: RateBucket
+    /// The rates of the commands that have bounds of their own.
+    private var buckets: [String: RateBucket] = [:]
     private var refusals = RefusalCounter()
 
     /// - Parameters:
@@ -127,6 +131,12 @@ struct PageDocument {
             guard let command = commands[call.name] else {
                 throw BridgeError(.notGranted, "The origin of the page was not granted the command.")
             }
+            if let refusal = command.refusal { throw refusal }
+            if let rate = command.callsPerSecond {
+                guard buckets[command.name, default: RateBucket(perSecond: rate)].take(at: now) else {
+                    throw BridgeError(.tooFast, "The page calls the command too often.")
+                }
+            }
             let input = try read(call.input)
             if command.isUnsafe {
                 guard let gesture = call.gesture, gesture > lastGesture else {
@@ -174,6 +184,13 @@ struct PageDocument {
         return may
     }
 
+    /// Notes a call of a network layer that the command of a call has made.
+    mutating func add(_ flight: FlightID, to id: Int) {
+        guard var call = calls.removeValue(forKey: id) else { return }
+        if call.flights.count < 8 { call.flights.append(flight) }
+        calls[id] = call
+    }
+
     /// Whether a call waits for the page to take a part.
     func isWaiting(_ id: Int) -> Bool { calls[id]?.isWaiting ?? false }
 
@@ -204,7 +221,8 @@ struct PageDocument {
             .record(
                 BridgeRecord(
                     document: number, origin: origin, command: call.name, input: call.input, error: error,
-                    isRefusal: false, count: 1, duration: now - call.start, outputByteCount: count))
+                    isRefusal: false, count: 1, duration: now - call.start, outputByteCount: count,
+                    flights: call.flights))
         ]
     }
 
@@ -255,7 +273,7 @@ struct PageDocument {
     private func refusal(_ error: BridgeError, _ command: String, _ input: String, _ count: Int) -> BridgeRecord {
         BridgeRecord(
             document: number, origin: origin, command: command, input: input, error: error, isRefusal: true,
-            count: count, duration: .zero, outputByteCount: 0)
+            count: count, duration: .zero, outputByteCount: 0, flights: [])
     }
 
     private func reply(

@@ -23,19 +23,25 @@ extension Command {
         _ name: String, calling endpoint: E.Type, on network: NetworkLayer,
         check: @escaping @Sendable (E) throws(BridgeError) -> Void = { (_) throws(BridgeError) in }
     ) {
-        let isUnsafe = !E.method.isSafe
-        self.init(name, isUnsafe: isUnsafe, usesDevice: false, deadline: .seconds(60)) { document, call in
+        self.init(name, isUnsafe: !E.method.isSafe, usesDevice: false, deadline: .seconds(60)) { document, call in
             let endpoint: E = try Self.read(document)
             try check(endpoint)
-            var options = CallOptions.standard
-            if isUnsafe { options.headers["Idempotency-Key"] = call.idempotencyKey }
-            let response: RawData
-            do throws(NetworkError) { response = try await network.call(endpoint, options: options) } catch {
-                throw BridgeError(BridgeError.Kind(error.kind.name), "The call of the app failed.")
-            }
-            if response.bytes.isEmpty { return .json(Array("null".utf8)) }
-            guard response.json.exists else { throw BridgeError(.failed, "The response is not JSON.") }
-            return .json(response.bytes)
+            return try await call.send(endpoint, on: network)
         }
+    }
+}
+
+extension CommandCall {
+    /// Sends a call of the app, and returns its response, which has to be JSON.
+    func send<E: Endpoint>(_ endpoint: E, on network: NetworkLayer) async throws(BridgeError) -> CommandOutput {
+        var options = CallOptions.standard
+        if !E.method.isSafe { options.headers["Idempotency-Key"] = idempotencyKey }
+        let response: RawData
+        do throws(NetworkError) { response = try await network.call(endpoint, options: options) } catch {
+            throw BridgeError(BridgeError.Kind(error.kind.name), "The call of the app failed.")
+        }
+        if response.bytes.isEmpty { return .json(Array("null".utf8)) }
+        guard response.json.exists else { throw BridgeError(.failed, "The response is not JSON.") }
+        return .json(response.bytes)
     }
 }

@@ -24,7 +24,7 @@ private struct PageAddress: Decodable, Sendable {
         case .shown: return "shown"
         case .waiting: return "waiting"
         case .web: return "web"
-        case .refused(let error): throw BridgeError(BridgeError.Kind(error.kind.description), error.reason)
+        case .refused(let error): throw BridgeError(error)
         }
     }
 }

@@ -1,3 +1,5 @@
+public import Runway
+
 /// Reports the end of one call of a page, or several refusals for one reason.
 public struct BridgeRecord: Sendable, CustomStringConvertible {
     /// The number of the document that made the call, from 1, in the order in which the bridge met them.
@@ -19,6 +21,8 @@ public struct BridgeRecord: Sendable, CustomStringConvertible {
     public let duration: Duration
     /// The size of the output.
     public let outputByteCount: Int
+    /// The calls that the command made through network layers, by their numbers in their layers' records: the first 8.
+    public let flights: [FlightID]
 
     /// One line.
     public var description: String {
@@ -28,8 +32,10 @@ public struct BridgeRecord: Sendable, CustomStringConvertible {
         case nil:
             let milliseconds = duration / .milliseconds(1)
             return "\(origin) \(calls) \(input) succeeded in \((milliseconds * 10).rounded() / 10) ms, "
-                + "\(outputByteCount) bytes"
-        case let error?: return "\(origin) \(calls) \(input) \(isRefusal ? "refused" : "failed"), \(error)"
+                + "\(outputByteCount) bytes" + flights.map { ", flight \($0)" }.joined()
+        case let error?:
+            return "\(origin) \(calls) \(input) \(isRefusal ? "refused" : "failed"), \(error)"
+                + flights.map { ", flight \($0)" }.joined()
         }
     }
 }

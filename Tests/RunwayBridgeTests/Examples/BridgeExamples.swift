@@ -1,3 +1,4 @@
+import HTTPTypes
 import Runway
 import RunwayBridge
 import RunwayMediator
@@ -73,4 +74,30 @@ private func grant(_ network: NetworkLayer, _ mediator: Mediator, _ sink: any Br
             Capability(Origin("https://m.example.com")!, commands: [listOrders, uploadPicture, .openPages(in: mediator)])
         ], sinks: [sink])
     _ = bridge
+}
+
+private struct Summary: Encodable, Sendable {
+    let title: String
+}
+
+private protocol Summaries: Sendable {
+    func summary(of id: Int) async throws -> Summary
+}
+
+private enum AccountPage: Page {
+    static let module = "account"
+    case pick(Reply<String>)
+}
+
+// swift-format-ignore
+private func useServices(_ network: NetworkLayer, _ mediator: Mediator, _ device: DeviceFunctions) {
+    let read = Command("shop.get", calling: Shop.self, below: ["orders", "catalogue/items"], on: network)
+    let add = Command("shop.post", calling: Shop.self, method: .post, below: ["cart"], on: network)
+    let summary = Command("orders.summary", using: (any Summaries).self, in: mediator) { (orders, id: OrderID, _) in
+        try await orders.summary(of: id.id)
+    }
+    let pick = Command("account.pick", resultOf: { (_: NoValue, reply) in AccountPage.pick(reply) }, in: mediator)
+    let help = Capability(.bundle("help"), commands: [device.location, device.share])
+    _ = [read, add, summary, pick]
+    _ = help
 }

@@ -29,12 +29,26 @@ struct CommandTests {
 
     private enum OrdersPage: Page {
         static let module = "orders"
-        case order(id: Int), pay(id: Int)
-        var reach: Reach { if case .order = self { .pages } else { .app } }
+        case order(id: Int), pay(id: Int), pick(Reply<String>), hidden(Reply<String>)
+        var reach: Reach {
+            switch self {
+            case .order, .pick: .pages
+            case .pay, .hidden: .app
+            }
+        }
+    }
+
+    private protocol Naming: Sendable {
+        func name(of order: Int) async -> String
+    }
+
+    private struct LiveNaming: Naming {
+        func name(of order: Int) async -> String { "order \(order)" }
     }
 
     private struct OrdersModule: Module {
         func screen(for page: OrdersPage, in mediator: Mediator) -> Screen { Screen(page) }
+        var services: [Service] { [Service((any Naming).self) { LiveNaming() }] }
     }
 
     private func output(of command: Command, _ input: String) async throws -> String {
@@ -89,5 +103,57 @@ struct CommandTests {
             await #expect(throws: BridgeError.self) { _ = try await output(of: command, #"{"address":"\#(address)"}"#) }
         }
         #expect(shell.pages.count == 1)
+    }
+
+    @Test func pathsBelowAPrefixAreCalled() async throws {
+        let transport = StubTransport { _ in .json("{}") }
+        let network = NetworkLayer(transport: transport)
+        let get = Command("shop.get", calling: Shop.self, below: ["orders"], on: network)
+        let post = Command("shop.post", calling: Shop.self, method: .post, below: ["/orders"], on: network)
+        #expect(!get.isUnsafe && post.isUnsafe)
+        #expect(try await output(of: get, #"{"path":"orders/a%20b","query":{"b":true,"a":7,"c":"x&y"}}"#) == "{}")
+        #expect(try await output(of: post, #"{"path":"/orders","body":{"id":7}}"#) == "{}")
+        #expect(transport.requests.map(\.head.path) == ["/orders/a%20b?a=7&b=true&c=x%26y", "/orders"])
+        let field = try #require(HTTPField.Name("Idempotency-Key"))
+        #expect(transport.requests.map { $0.head.headerFields[field] } == [nil, "key"])
+        #expect(transport.requests.map(\.body.byteCount) == [0, 8])
+        for path in ["admin", "orders/../admin", "orders2", "orders%2F7", "//evil.example/orders", "user@orders"] {
+            let refusal = BridgeError(.notGranted, "The path is not below a prefix that the app has granted.")
+            await #expect(throws: refusal) { _ = try await output(of: get, #"{"path":"\#(path)"}"#) }
+        }
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func largeResponsesOfPathsAreRefused() async throws {
+        let transport = StubTransport { _ in .json("[1,2,3]") }
+        let network = NetworkLayer(transport: transport)
+        let command = Command(
+            "shop.get", calling: Shop.self, below: ["any"], on: network, maximumResponseByteCount: 6)
+        await #expect(throws: BridgeError.self) { _ = try await output(of: command, #"{"path":"any"}"#) }
+    }
+
+    @Test @MainActor func servicesOfModulesAreCalled() async throws {
+        let command = { (mediator: Mediator) in
+            Command("orders.name", using: (any Naming).self, in: mediator) { (naming, order: CancelOrder, _) in
+                await naming.name(of: order.id)
+            }
+        }
+        #expect(try await output(of: command(Mediator { OrdersModule() }), #"{"id":7}"#) == #""order 7""#)
+        await #expect { _ = try await output(of: command(Mediator {}), #"{"id":7}"#) } throws: {
+            ($0 as? BridgeError)?.kind.description == "noService"
+        }
+    }
+
+    @Test @MainActor func aPageReturnsItsResult() async throws {
+        let mediator = Mediator { OrdersModule() }
+        let shell = RecordingShell()
+        mediator.shell = shell
+        let pick = Command("orders.pick", resultOf: { (_: NoValue, reply) in OrdersPage.pick(reply) }, in: mediator)
+        shell.onShow = { if case .pick(let reply) = $0.page as? OrdersPage { reply.finish("7") } }
+        #expect(try await output(of: pick, "{}") == #""7""#)
+        let hidden = Command("orders.hide", resultOf: { (_: NoValue, reply) in OrdersPage.hidden(reply) }, in: mediator)
+        await #expect { _ = try await output(of: hidden, "{}") } throws: {
+            ($0 as? BridgeError)?.kind.description == "outOfReach"
+        }
     }
 }

@@ -1,0 +1,135 @@
+public import HTTPTypes
+public import Runway
+import RunwayJSON
+
+extension Command {
+    /// Declares a command that calls any path of a service below some prefixes, so that a page calls servers of other
+    /// origins with the app's credentials.
+    ///
+    /// ```swift
+    /// let read = Command("shop.get", calling: Shop.self, below: ["orders", "catalogue/items"], on: network)
+    /// let add = Command("shop.post", calling: Shop.self, method: .post, below: ["cart"], on: network)
+    /// ```
+    ///
+    /// ```js
+    /// await runway.call("shop.get", { path: "orders/7", query: { expand: "items" } })
+    /// await runway.call("shop.post", { path: "cart", body: { item: 7 } })
+    /// ```
+    ///
+    /// The path is decoded, and compared segment by segment. It is refused (``BridgeError/Kind/notGranted``) outside of
+    /// the prefixes, and where servers read a path in different ways: with an empty segment, with dot segments, or with
+    /// an escaped slash. POST, PUT and PATCH have a body. Responses have to be JSON. A method that is not safe (RFC 9110
+    /// §9.2.1) needs a gesture, and its request carries ``CommandCall/idempotencyKey`` as `Idempotency-Key`.
+    ///
+    /// - Parameters:
+    ///   - name: The name by which pages call it.
+    ///   - service: The service of the app.
+    ///   - method: GET, POST, PUT, PATCH or DELETE. The default is GET.
+    ///   - prefixes: Paths relative to the base URL of the service. A path below one of them begins with all of its
+    ///     segments.
+    ///   - network: The layer that sends the calls.
+    ///   - callsPerSecond: The sustained number of calls per second of one document, and the largest burst. The default
+    ///     is 20.
+    ///   - maximumResponseByteCount: The size of the largest response. The default is 1 MiB.
+    public init<S: APIService>(
+        _ name: String, calling service: S.Type, method: HTTPRequest.Method = .get, below prefixes: [String],
+        on network: NetworkLayer, callsPerSecond: Int = 20, maximumResponseByteCount: Int = 1 << 20
+    ) {
+        let prefixes = prefixes.map { text in
+            guard let prefix = StrictPath(text) else { preconditionFailure("\(text) is no path of plain segments") }
+            return prefix
+        }
+        self.init(
+            name, isUnsafe: !method.isSafe, usesDevice: false, deadline: .seconds(60), callsPerSecond: callsPerSecond
+        ) { document, call in
+            let input: PathInput = try Self.read(document)
+            guard let path = StrictPath(input.path), prefixes.contains(where: path.isBelow) else {
+                throw BridgeError(.notGranted, "The path is not below a prefix that the app has granted.")
+            }
+            let body = document.root["body"]
+            let content = PathContent(
+                path: path, query: input.query ?? [:], body: body.exists ? .bytes(Array(body.rawBytes)) : .none,
+                maximumResponseByteCount: maximumResponseByteCount)
+            switch method {
+            case .get: return try await call.send(PathCall<S, Get>(content), on: network)
+            case .post: return try await call.send(PathCall<S, Post>(content), on: network)
+            case .put: return try await call.send(PathCall<S, Put>(content), on: network)
+            case .patch: return try await call.send(PathCall<S, Patch>(content), on: network)
+            case .delete: return try await call.send(PathCall<S, Delete>(content), on: network)
+            default: preconditionFailure("\(method) is no method of a command")
+            }
+        }
+    }
+}
+
+private struct PathInput: Decodable, Sendable {
+    let path: String
+    let query: [String: QueryValue]?
+}
+
+/// A value of a query: text, a number or a Boolean.
+private struct QueryValue: Decodable, Sendable {
+    let value: ParameterValue
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let bool = try? container.decode(Bool.self) {
+            value = .bool(bool)
+        } else if let integer = try? container.decode(Int64.self) {
+            value = .integer(integer)
+        } else if let number = try? container.decode(Double.self) {
+            value = .double(number)
+        } else {
+            value = .string(try container.decode(String.self))
+        }
+    }
+}
+
+private struct PathContent: Sendable {
+    let path: StrictPath
+    let query: [String: QueryValue]
+    let body: RequestBody
+    let maximumResponseByteCount: Int
+}
+
+/// The method of an endpoint, which belongs to its type.
+private protocol PathMethod: Sendable {
+    static var method: HTTPRequest.Method { get }
+}
+private enum Get: PathMethod { static let method = HTTPRequest.Method.get }
+private enum Post: PathMethod { static let method = HTTPRequest.Method.post }
+private enum Put: PathMethod { static let method = HTTPRequest.Method.put }
+private enum Patch: PathMethod { static let method = HTTPRequest.Method.patch }
+private enum Delete: PathMethod { static let method = HTTPRequest.Method.delete }
+
+/// A call of a path that a page has chosen.
+private struct PathCall<Service: APIService, Method: PathMethod>: Endpoint {
+    static var service: Service.Type { Service.self }
+    static var name: String { "\(Method.method) \(Service.name) of pages" }
+    static var method: HTTPRequest.Method { Method.method }
+    static var encoding: ParameterEncoding {
+        [.get, .delete].contains(Method.method) ? .query() : .raw(contentType: "application/json")
+    }
+
+    @Unencoded private var pathContent: PathContent
+
+    init(_ content: PathContent) { pathContent = content }
+
+    var path: EndpointPath {
+        var text = EndpointPath.StringInterpolation(literalCapacity: 0, interpolationCount: 0)
+        for (index, segment) in pathContent.path.segments.enumerated() {
+            if index > 0 { text.appendLiteral("/") }
+            text.appendInterpolation(segment)
+        }
+        return EndpointPath(stringInterpolation: text)
+    }
+    var parameters: Parameters {
+        Parameters(pathContent.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value.value) })
+    }
+    var content: RequestBody { pathContent.body }
+    func validate(response: RawData) throws {
+        guard response.bytes.count <= pathContent.maximumResponseByteCount else {
+            throw BridgeError(.tooLarge, "The response is too large.")
+        }
+    }
+}
