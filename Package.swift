@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "RunwayMediator", targets: ["RunwayMediator"]),
         .library(name: "RunwayScreens", targets: ["RunwayScreens"]),
         .library(name: "RunwayBridge", targets: ["RunwayBridge"]),
+        .library(name: "RunwayChromium", targets: ["RunwayChromium"]),
         .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
         .library(name: "RunwayChat", targets: ["RunwayChat"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),

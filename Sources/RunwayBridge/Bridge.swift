@@ -18,6 +18,7 @@ import Synchronization
 /// A bridge belongs to one account. At sign-out call ``signOut()``.
 public final class Bridge: Sendable {
     let grants: [Origin: [String: Command]]
+    let bundles: [Origin: BundleFiles]
     let limits: BridgeLimits
     let redaction: Redaction
     let clock: LayerClock
@@ -38,22 +39,26 @@ public final class Bridge: Sendable {
 
     /// Creates a bridge.
     ///
-    /// It is a programming error to grant one origin two commands of the same name.
+    /// It is a programming error to grant one origin two commands of the same name, or to pass two bundles of one name.
     ///
     /// - Parameters:
     ///   - capabilities: The grants. An origin that is not among them may call nothing.
+    ///   - bundles: The bundles whose pages web views may load. By default none.
     ///   - limits: Bounds of each document.
     ///   - redaction: Removes secrets from the inputs in records, by their names.
     ///   - sinks: Receive the records.
     ///   - clock: Measures durations, deadlines and rates.
     public init(
-        capabilities: [Capability], limits: BridgeLimits = BridgeLimits(), redaction: Redaction = .default,
-        sinks: [any BridgeSink] = [], clock: LayerClock = .system
+        capabilities: [Capability], bundles: [BundleFiles] = [], limits: BridgeLimits = BridgeLimits(),
+        redaction: Redaction = .default, sinks: [any BridgeSink] = [], clock: LayerClock = .system
     ) {
         self.limits = limits
         self.redaction = redaction
         self.sinks = sinks
         self.clock = clock
+        self.bundles = Dictionary(bundles.map { ($0.origin, $0) }) { first, _ in
+            preconditionFailure("there are two bundles \(first.origin)")
+        }
         grants = capabilities.reduce(into: [:]) { grants, capability in
             for command in capability.commands {
                 let other = grants[capability.origin, default: [:]].updateValue(command, forKey: command.name)

@@ -10,7 +10,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     public let isEmbedded: Bool
 
     /// The scheme under which an app shows the pages of its bundles.
-    static let bundleScheme = "runway-bundle"
+    package static let bundleScheme = "runway-bundle"
 
     private init(_ text: String, isEmbedded: Bool) {
         description = text
@@ -38,7 +38,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads an origin that a browser has written. Returns `nil` for opaque origins and other schemes.
-    init?(serialized text: String) {
+    package init?(serialized text: String) {
         guard text.utf8.count <= 300, let mark = text.firstRange(of: "://") else { return nil }
         let scheme = text[..<mark.lowerBound]
         let authority = text[mark.upperBound...]

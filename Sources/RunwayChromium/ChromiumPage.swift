@@ -30,6 +30,7 @@ package final class ChromiumPage: Sendable {
     private static let reply = "function (...reply) { runwayReply(...reply) }"
 
     let target: String
+    private let bridge: Bridge
     private let browser: ChromiumBrowser
     let session: String
     /// Guards the sessions and the contexts of the tab.
@@ -46,7 +47,7 @@ package final class ChromiumPage: Sendable {
     }
 
     init(_ bridge: Bridge, in browser: ChromiumBrowser, target: String, session: String) {
-        (self.browser, self.target, self.session) = (browser, target, session)
+        (self.bridge, self.browser, self.target, self.session) = (bridge, browser, target, session)
         state = Mutex(State(sessions: [session]))
         bridged = Lazy()
         let shell = BridgedPage.Shell { [weak self] reply, context in
@@ -59,12 +60,13 @@ package final class ChromiumPage: Sendable {
 
     // MARK: Driving
 
-    /// Loads a page, and waits until the browser shows it instead of the former one.
+    /// Loads a page, also one of a bundle, and waits until the browser shows it instead of the former one.
     ///
     /// - Throws: ``ChromiumError`` if the browser can't load it.
     package func load(_ address: String) async throws {
         let count = state.withLock { $0.navigationCount }
-        let result = try await browser.pipe.send("Page.navigate", ["url": .string(address)], in: session)
+        let address = DevToolsValue.string(BundleHost.browserAddress(of: address))
+        let result = try await browser.pipe.send("Page.navigate", ["url": address], in: session)
         if let text = result["errorText"].string, !text.isEmpty { throw ChromiumError(text) }
         // Without a loader only the fragment of the address changed.
         if result["loaderId"].string != nil { try await waitForNavigation(after: count) }
@@ -153,8 +155,9 @@ package final class ChromiumPage: Sendable {
 
     func prepare() async throws {
         prepare(session)
-        let pattern = DevToolsValue.string("*\(BridgedPage.bytesPath)*")
-        browser.pipe.post("Fetch.enable", ["patterns": [["urlPattern": pattern]]], in: session)
+        let patterns = ["*\(BridgedPage.bytesPath)*", "https://*\(BundleHost.suffix)/*"]
+        browser.pipe.post(
+            "Fetch.enable", ["patterns": .array(patterns.map { ["urlPattern": .string($0)] })], in: session)
         // The replies arrive in the order of the commands.
         _ = try await browser.pipe.send("Page.getFrameTree", in: session)
     }
@@ -247,7 +250,7 @@ package final class ChromiumPage: Sendable {
             state.contexts.append(Context(uniqueID: id, session: session, number: number, origin: origin))
         }
         bridged.page?.open(
-            id, origin: origin,
+            id, origin: BundleHost.address(of: origin),
             isMainFrame: session == self.session && context["auxData"]["frameId"].string == target)
     }
 
@@ -260,22 +263,30 @@ package final class ChromiumPage: Sendable {
         for context in closed { bridged.page?.close(context.uniqueID) }
     }
 
-    /// Responds with the bytes of a call, under the origin of the page.
-    private func respond(to request: DevToolsValue) {
-        let address = request["request"]["url"].string ?? ""
+    /// Responds with the bytes of a call, under the origin of the page, or with a file of a bundle.
+    private func respond(to paused: DevToolsValue) {
+        let request = paused["request"]
+        let address = BundleHost.address(of: request["url"].string ?? "")
         let path = URL(string: address)?.path(percentEncoded: true) ?? ""
-        let isMainFrame = request["frameId"].string == target
-        let data = isMainFrame ? bridged.page?.takeBytes(at: path) : nil
-        let fields = [
-            ("Content-Type", "application/octet-stream"), ("X-Content-Type-Options", "nosniff"),
-            ("Cache-Control", "no-store"), ("Content-Security-Policy", "sandbox"),
-        ]
+        let (status, fields, body): (Int, [String: String], Data)
+        if path.hasPrefix(BridgedPage.bytesPath) {
+            let data = paused["frameId"].string == target ? bridged.page?.takeBytes(at: path) : nil
+            fields = [
+                "Content-Type": "application/octet-stream", "X-Content-Type-Options": "nosniff",
+                "Cache-Control": "no-store", "Content-Security-Policy": "sandbox",
+            ]
+            (status, body) = (data == nil ? 404 : 200, data ?? Data())
+        } else {
+            let response = bridge.response(
+                to: request["method"].string ?? "", of: address, range: request["headers"]["Range"].string)
+            (status, fields, body) = (response.status, response.headerFields, response.body)
+        }
         browser.pipe.post(
             "Fetch.fulfillRequest",
             [
-                "requestId": request["requestId"], "responseCode": .integer(data == nil ? 404 : 200),
-                "responseHeaders": .array(fields.map { ["name": .string($0.0), "value": .string($0.1)] }),
-                "body": .bytes(data ?? Data()),
+                "requestId": paused["requestId"], "responseCode": .integer(status),
+                "responseHeaders": .array(fields.map { ["name": .string($0), "value": .string($1)] }),
+                "body": .bytes(body),
             ], in: session)
     }
 }

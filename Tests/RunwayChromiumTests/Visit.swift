@@ -13,8 +13,6 @@ enum SharedBrowser {
     /// With `RUNWAY_REQUIRE_BROWSER` the tests run, and fail, also without a browser.
     static let isInstalled =
         ChromiumBrowser.installed != nil || ProcessInfo.processInfo.environment["RUNWAY_REQUIRE_BROWSER"] == "1"
-    /// Whether `Scripts/bridge.sh` runs the tests.
-    static let isMeasured = isInstalled && ProcessInfo.processInfo.environment["RUNWAY_MEASURE_BRIDGE"] != nil
     private static let browser = Task { try await ChromiumBrowser(program: ChromiumBrowser.installed ?? "") }
 
     static var value: ChromiumBrowser { get async throws { try await browser.value } }
@@ -54,7 +52,8 @@ struct Visit {
     /// - Parameter pages: The pages of the site, by path, as HTML.
     init(
         _ pages: [String: String] = [:], headerFields: HTTPFields = [:], limits: BridgeLimits = BridgeLimits(),
-        clock: LayerClock = .system, commands: [Command] = [.echo]
+        clock: LayerClock = .system, commands: [Command] = [.echo], others: [Capability] = [],
+        bundles: [BundleFiles] = []
     ) async throws {
         site = try await ScriptedOrigin.start()
         (home, elsewhere) = ("http://127.0.0.1:\(site.port)", "http://localhost:\(site.port)")
@@ -69,7 +68,8 @@ struct Visit {
         let granted = RunwayBridge.Origin(home)
         let origin = try #require(granted)
         bridge = Bridge(
-            capabilities: [Capability(origin, commands: commands)], limits: limits, sinks: [records], clock: clock)
+            capabilities: [Capability(origin, commands: commands)] + others, bundles: bundles, limits: limits,
+            sinks: [records], clock: clock)
         page = try await SharedBrowser.value.openPage(bridge)
         try await page.load(home + "/")
         _ = try await page.evaluate(

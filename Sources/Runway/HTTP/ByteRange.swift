@@ -1,14 +1,14 @@
 import HTTPTypes
 
 /// The byte range that a request asks for (RFC 9110 §14.1.2). Only a single range is supported.
-enum ByteRange: Sendable, Equatable {
+package enum ByteRange: Sendable, Equatable {
     /// The bytes from the first position through `through`, or to the end if `through` is `nil`.
     case from(Int, through: Int?)
     /// The last bytes of the representation, as in `bytes=-500`. The associated value is the number of bytes.
     case last(Int)
 
     /// Parses the value of `Range`. Returns `nil` for another unit, several ranges, or an invalid value.
-    init?(_ value: String) {
+    package init?(_ value: String) {
         guard value.utf8.count > 6, value.prefix(6).lowercased() == "bytes=" else { return nil }
         let ranges = FieldList.elements(of: value.dropFirst(6))
         guard ranges.count == 1, let range = ranges.first, let dash = range.firstIndex(of: "-") else { return nil }
@@ -28,7 +28,7 @@ enum ByteRange: Sendable, Equatable {
     }
 
     /// Returns the bytes that the range selects from a representation of this length, or `nil` if it selects none.
-    func bytes(of length: Int) -> Range<Int>? {
+    package func bytes(of length: Int) -> Range<Int>? {
         switch self {
         case .from(let start, let end):
             start < length ? start..<min(length, (end ?? length - 1) + 1) : nil

@@ -18,8 +18,8 @@ extension Command {
     ///
     /// The path is decoded, and compared segment by segment. It is refused (``BridgeError/Kind/notGranted``) outside of
     /// the prefixes, and where servers read a path in different ways: with an empty segment, with dot segments, or with
-    /// an escaped slash. POST, PUT and PATCH have a body. Responses have to be JSON. A method that is not safe (RFC 9110
-    /// §9.2.1) needs a gesture, and its request carries ``CommandCall/idempotencyKey`` as `Idempotency-Key`.
+    /// an escaped slash. POST, PUT and PATCH have a body. Responses have to be JSON. A method that is not safe (RFC
+    /// 9110 §9.2.1) needs a gesture, and its request carries ``CommandCall/idempotencyKey`` as `Idempotency-Key`.
     ///
     /// - Parameters:
     ///   - name: The name by which pages call it.

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Runway
 import RunwayBridge
@@ -100,4 +101,12 @@ private func useServices(_ network: NetworkLayer, _ mediator: Mediator, _ device
     let help = Capability(.bundle("help"), commands: [device.location, device.share])
     _ = [read, add, summary, pick]
     _ = help
+}
+
+// swift-format-ignore
+private func serveFiles(_ listOrders: Command, _ folder: URL) {
+    let bridge = Bridge(
+        capabilities: [Capability(.bundle("help"), commands: [listOrders])],
+        bundles: [BundleFiles("help", in: folder)])
+    _ = bridge
 }
