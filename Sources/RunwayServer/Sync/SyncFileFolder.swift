@@ -8,7 +8,7 @@ import Synchronization
 /// The files of spaces on the disk: a folder for each space, with a file for each digest. A file has its name when it
 /// is whole, verified and on the drive.
 struct SyncFileFolder: Sendable {
-    enum Refusal: Error { case tooLarge, otherBytes, noSpace }
+    enum Refusal: Error { case tooLarge, otherBytes, noSpace, forbidden }
 
     let path: String
 
@@ -20,20 +20,18 @@ struct SyncFileFolder: Sendable {
     private func folder(of space: UUID) -> String { "\(path)/\(space.uuidString.lowercased())" }
     private func path(of file: SyncFile) -> String { "\(folder(of: file.space))/\(file.digest)" }
 
-    /// Opens a file, and records that it is in use; `nil` if it is absent.
+    /// Opens a file, and records that it is in use; `nil` if it is absent. It is not removed while it is open.
     func open(_ file: SyncFile) async throws -> (file: UploadFile, byteCount: Int)? {
-        try await onDisk {
-            let path = path(of: file)
-            guard let byteCount = UploadFile.byteCount(at: path) else { return nil }
-            try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: path)
-            return (try UploadFile(path, O_RDONLY), byteCount)
-        }
+        try await onDisk { try UploadFile.use(path(of: file)) }
     }
 
     /// Receives a file.
     ///
+    /// - Parameter isAllowed: Whether the sender still has the rights. It is called before the file becomes visible.
     /// - Throws: ``Refusal``, ``UploadFile/Failure``, or the error of the body; nothing is left.
-    func store(_ file: SyncFile, _ body: RequestBody, upTo maximumByteCount: Int) async throws {
+    func store(
+        _ file: SyncFile, _ body: RequestBody, upTo maximumByteCount: Int, if isAllowed: @escaping @Sendable () -> Bool
+    ) async throws {
         let draft = "\(folder(of: file.space))/\(UUID().uuidString).new"
         let output = try await onDisk {
             try UploadFile.makeFolder(path)
@@ -51,6 +49,7 @@ struct SyncFileFolder: Sendable {
             guard received.digest == file.digest else { throw Refusal.otherBytes }
             try await onDisk {
                 try output.sync()
+                guard isAllowed() else { throw Refusal.forbidden }
                 try UploadFile.move(draft, to: path(of: file))
             }
         } catch {
@@ -64,19 +63,18 @@ struct SyncFileFolder: Sendable {
         try await onDisk {
             let (folder, end) = (folder(of: space), Date(timeIntervalSinceNow: -(age / .seconds(1))))
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            let unused = names.filter { name in
-                let date = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.modificationDate]
-                return (date as? Date).map { $0 <= end } ?? false
-            }
+            let unused = names.filter { UploadFile.isUnused("\(folder)/\($0)", since: end) }
             for name in unused where name.hasSuffix(".new") { UploadFile.remove("\(folder)/\(name)") }
             return Set(unused.filter { !$0.hasSuffix(".new") })
         }
     }
 
-    /// Removes files for which no device has asked for a time.
+    /// Removes files that are not in use, and for which no device has asked for a time.
     func remove(_ digests: Set<String>, in space: UUID, unusedFor age: Duration) async throws {
-        let stillUnused = try await self.digests(in: space, unusedFor: age).intersection(digests)
-        try await onDisk { for digest in stillUnused { UploadFile.remove("\(folder(of: space))/\(digest)") } }
+        try await onDisk {
+            let (folder, end) = (folder(of: space), Date(timeIntervalSinceNow: -(age / .seconds(1))))
+            for digest in digests { UploadFile.removeUnused("\(folder)/\(digest)", since: end) }
+        }
     }
 
     /// Counts the bytes of a body, and hashes them.

@@ -11,8 +11,8 @@ public struct SyncFiles: Sendable {
     /// responds with 404.
     ///
     /// The app's rights were checked before. A `HEAD` asks whether the file exists. After a `PUT`, the object store
-    /// must serve only bytes with the digest, which receiving devices verify. Devices learn of a file within five
-    /// minutes.
+    /// must serve only bytes with the digest, which receiving devices verify. Devices learn of a file at their next
+    /// attempt, after at most as long a pause as they have waited already.
     public typealias Location = @Sendable (SyncFile, HTTPRequest.Method) async throws -> String?
 
     enum Place { case folder(SyncFileFolder), elsewhere(Location) }
@@ -97,7 +97,7 @@ extension SyncService {
             }
             last = rows?.last?.key
         } while last != nil
-        // A device may have asked for a file meanwhile.
+        // The folder asks again, under the lock of each file, whether a device has asked for it meanwhile.
         try await folder.remove(unused.subtracting(named), in: space, unusedFor: age)
     }
 }

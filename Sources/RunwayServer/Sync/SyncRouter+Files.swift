@@ -35,13 +35,18 @@ extension SyncRouter {
                     return response(to: request, file, stored, byteCount)
                 }
                 guard request.method == .put else { throw HTTPError(.notFound) }
-                try await folder.store(file, request.body, upTo: files.maximumByteCount)
+                // The subject may lose its rights while the body arrives.
+                try await folder.store(file, request.body, upTo: files.maximumByteCount) { [service] in
+                    service.rights(subject, file.space, .read)
+                        && service.rights(subject, file.space, .upload(byteCount: byteCount ?? 0))
+                }
                 await service.pokes?.publish(file.digest, of: space)
                 return Response(status: .created)
             } catch let refusal as SyncFileFolder.Refusal {
                 return switch refusal {
                 case .tooLarge: .refusal(.contentTooLarge, "tooLarge")
                 case .otherBytes: .refusal(.unprocessableContent, "invalid")
+                case .forbidden: .refusal(.forbidden, "forbidden")
                 case .noSpace: .refusal(.init(code: 507, reasonPhrase: "Insufficient Storage"), "full")
                 }
             }

@@ -91,6 +91,38 @@ final class UploadFile: Sendable {
 
     static func remove(_ path: String) { unlink(path) }
 
+    /// Opens a file, records that it is in use, and locks it against ``removeUnused(_:since:)`` until it is closed.
+    ///
+    /// - Returns: The file and its size; `nil` if it is absent, or no regular file.
+    static func use(_ path: String) throws(Failure) -> (file: UploadFile, byteCount: Int)? {
+        do throws(Failure) {
+            let file = try UploadFile(path, O_RDONLY)
+            while flock(file.descriptor, LOCK_SH) != 0 {
+                if errno != EINTR { throw Failure(operation: "flock", code: errno) }
+            }
+            guard futimens(file.descriptor, nil) == 0 else { throw Failure(operation: "futimens", code: errno) }
+            // It may have been removed before it was locked.
+            return byteCount(at: path).map { (file, $0) }
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// Removes a file that is not in use, and was not used since a time. The lock lets no ``use(_:)`` begin meanwhile.
+    static func removeUnused(_ path: String, since time: Date) {
+        guard let file = try? UploadFile(path, O_RDONLY) else { return }
+        withExtendedLifetime(file) {
+            if flock(file.descriptor, LOCK_EX | LOCK_NB) == 0, isUnused(path, since: time) { unlink(path) }
+        }
+    }
+
+    /// Whether a file exists, and was not used since a time.
+    static func isUnused(_ path: String, since time: Date) -> Bool {
+        let date = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+        return date.map { $0 <= time } ?? false
+    }
+
     /// Waits until the written bytes are on the drive.
     func sync() throws(Failure) {
         guard fsync(descriptor) == 0 else { throw Failure(operation: "fsync", code: errno) }

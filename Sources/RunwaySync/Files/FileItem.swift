@@ -25,24 +25,36 @@ struct FileItem: Sendable {
         (self.file, key) = (file, Key(space: space, digest: digest))
     }
 
-    /// Returns the rows of at most 16 files of joined spaces that are not settled.
-    static func fetch(_ condition: String, at now: Int64, in database: Database) throws -> [GRDB.Row] {
-        let sql = """
-            SELECT space, name FROM runway_sync_stored WHERE settled = 0 AND due <= ? AND \(condition)
-                AND space IN (SELECT id FROM runway_sync_space WHERE joined = 1) ORDER BY due, name LIMIT 16
-            """
-        return try GRDB.Row.fetchAll(database, sql: sql, arguments: [now])
+    /// Returns at most 16 files of a lane whose next attempt is due. Texts that name no file, or one of an unknown
+    /// digest, wait for ever.
+    static func fetchDue(_ lane: FileTurns.Lane, at now: Int64, in database: Database) throws -> [FileItem] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT space, name FROM runway_sync_stored
+                    WHERE settled = 0 AND space = ? AND here = ? AND due <= ? AND moved IS NULL ORDER BY due, name LIMIT 16
+                """)
+        while true {
+            let rows = try GRDB.Row.fetchAll(statement, arguments: [lane.space.databaseValue, lane.isHere, now])
+            let items = rows.compactMap { FileItem($0) }
+            if !items.isEmpty || rows.isEmpty { return items }
+            for row in rows {
+                try database.execute(
+                    sql: "UPDATE runway_sync_stored SET due = ? WHERE space = ? AND name = ?",
+                    arguments: [FileSchema.never, row[0] as DatabaseValue, row[1] as DatabaseValue])
+            }
+        }
     }
 
-    /// Returns files whose next attempt is due. Texts that name no file, or one of an unknown digest, wait for ever.
-    static func fetchDue(at now: Int64, in database: Database) throws -> [FileItem] {
-        try fetch("moved IS NULL", at: now, in: database).compactMap { row in
-            if let item = FileItem(row) { return item }
-            try database.execute(
-                sql: "UPDATE runway_sync_stored SET due = ? WHERE space = ? AND name = ?",
-                arguments: [FileSchema.never, row[0] as DatabaseValue, row[1] as DatabaseValue])
-            return nil
+    /// Returns files of joined spaces whose next attempt is due, by lane.
+    static func fetchDue(at now: Int64, in database: Database) throws -> [FileTurns.Lane: [FileItem]] {
+        let spaces = try GRDB.Row.fetchAll(database, sql: "SELECT id FROM runway_sync_space WHERE joined = 1")
+            .compactMap { Identifier($0[0] as DatabaseValue) }
+        var due: [FileTurns.Lane: [FileItem]] = [:]
+        for lane in spaces.flatMap({ [FileTurns.Lane(space: $0, isHere: true), .init(space: $0, isHere: false)] }) {
+            let items = try fetchDue(lane, at: now, in: database)
+            if !items.isEmpty { due[lane] = items }
         }
+        return due
     }
 
     /// Returns the number of files that wait for their uploads.

@@ -27,16 +27,16 @@ enum FileOutcome: Hashable {
         if case .failed(let problem, _) = self, problem != .offline { problem } else { nil }
     }
 
-    /// Returns the time of the next attempt, in milliseconds since 1970. The pause begins at 4 s, and doubles up to
-    /// five minutes.
+    /// Returns the time of the next attempt, in milliseconds since 1970. The pause begins at 4 s, and doubles up to five
+    /// minutes, or up to 24 hours for a file that the server lacks or refuses: rows may name any number of them.
     ///
     /// - Parameter failures: The number of attempts that failed before.
     func due(after failures: Int, at now: Int64) -> Int64 {
-        guard case .failed(let problem, let pause) = self else { return now + Self.pause(after: failures) }
+        let longest: Int64 = self == .missing || problem == .forbidden ? 86_400_000 : 300_000
+        let pause = min(4_000 << Int64(min(max(failures, 0), 15)), longest)
+        guard case .failed(let problem, let requested) = self else { return now + pause }
         // Another attempt would move all bytes again, with the same end.
         if problem == .tooLarge || problem == .damaged { return FileSchema.never }
-        return now + max(Self.pause(after: failures), min(pause?.components.seconds ?? 0, 86_400) * 1_000)
+        return now + max(pause, min(requested?.components.seconds ?? 0, 86_400) * 1_000)
     }
-
-    private static func pause(after failures: Int) -> Int64 { min(4_000 << Int64(min(max(failures, 0), 10)), 300_000) }
 }

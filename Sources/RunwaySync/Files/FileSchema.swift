@@ -103,6 +103,8 @@ enum FileSchema {
             here INTEGER NOT NULL, settled INTEGER NOT NULL DEFAULT 0, moved INTEGER, due INTEGER NOT NULL DEFAULT 0,
             failures INTEGER NOT NULL DEFAULT 0, problem TEXT, PRIMARY KEY (space, name)) STRICT;
         CREATE INDEX IF NOT EXISTS runway_sync_stored_open ON runway_sync_stored (due, name) WHERE settled = 0;
+        CREATE INDEX IF NOT EXISTS runway_sync_stored_lane
+            ON runway_sync_stored (space, here, due, name) WHERE settled = 0;
         CREATE INDEX IF NOT EXISTS runway_sync_stored_digest ON runway_sync_stored (digest);
         CREATE TABLE IF NOT EXISTS runway_sync_held (
             space BLOB NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, name TEXT NOT NULL,

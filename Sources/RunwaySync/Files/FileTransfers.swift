@@ -9,12 +9,13 @@ import Synchronization
 
 /// Uploads and downloads the files that synchronised rows name, until its task is cancelled.
 ///
-/// The work that is left is in the file of records (``FileSchema``), so that another process continues it. At most
-/// ``maximumCount`` files are in flight. Files of equal bytes are transferred once in a space. Interrupted transfers
+/// The work that is left is in the file of records (``FileSchema``), so that another process continues it. Spaces take
+/// turns (``FileTurns``). Files of equal bytes are transferred once in a space. Interrupted transfers
 /// leave their parts in a folder beside the database, and continue there.
 final class FileTransfers: Sendable {
     private struct State {
-        var inFlight: [FileItem.Key: Task<Void, Never>] = [:]
+        var inFlight: [FileItem.Key: (task: Task<Void, Never>, lane: FileTurns.Lane)] = [:]
+        var turns = FileTurns()
         /// Whether all attempts that wait begin at once.
         var isPrompted = false
         /// Bytes that have arrived at the server.
@@ -22,8 +23,6 @@ final class FileTransfers: Sendable {
         var isClosed = false
     }
 
-    /// The largest number of files in flight.
-    private static let maximumCount = 4
     /// The largest number of reports of arrived files that wait. A file without one waits for its next attempt.
     private static let maximumPokes = 1_000
 
@@ -94,7 +93,7 @@ final class FileTransfers: Sendable {
         }
         let tasks = state.withLock { state in
             state.isClosed = true
-            return Array(state.inFlight.values)
+            return state.inFlight.values.map(\.task)
         }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
@@ -173,24 +172,35 @@ final class FileTransfers: Sendable {
                     arguments: [now])
             )
         }
-        state.withLock { state in for key in gone { state.inFlight[key]?.cancel() } }
+        state.withLock { state in for key in gone { state.inFlight[key]?.task.cancel() } }
         if network.isReachable {
-            for item in due where state.withLock({ $0.inFlight.count }) < Self.maximumCount { _ = start(item) }
+            var waiting = due
+            while let lane = nextLane(among: waiting.keys), let item = waiting[lane]?.first {
+                waiting[lane] = waiting[lane].flatMap { $0.count > 1 ? Array($0.dropFirst()) : nil }
+                _ = start(item, in: lane)
+            }
         }
         return .milliseconds(max(1, min((next ?? .max) - now, 3_600_000)))
     }
 
+    private func nextLane(among waiting: some Sequence<FileTurns.Lane>) -> FileTurns.Lane? {
+        state.withLock { state in
+            let lanes = state.inFlight.values.map(\.lane)
+            return state.turns.next(among: waiting, inFlight: lanes)
+        }
+    }
+
     /// Starts a transfer, or returns the one of the same bytes that is in flight; `nil` after the end of ``run()``.
-    private func start(_ item: FileItem) -> Task<Void, Never>? {
+    private func start(_ item: FileItem, in lane: FileTurns.Lane) -> Task<Void, Never>? {
         state.withLock { state in
             if state.isClosed { return nil }
-            if let running = state.inFlight[item.key] { return running }
+            if let running = state.inFlight[item.key] { return running.task }
             let task = Task { [self] in
                 await transfer(item)
                 self.state.withLock { _ = $0.inFlight.removeValue(forKey: item.key) }
                 signal.yield()
             }
-            state.inFlight[item.key] = task
+            state.inFlight[item.key] = (task, lane)
             return task
         }
     }
@@ -199,10 +209,10 @@ final class FileTransfers: Sendable {
     func sendAll() async throws {
         try await prompt("here = 1 AND due < \(FileSchema.never)")
         while !Task.isCancelled {
-            let next = try await store.read {
-                try FileItem.fetch("here = 1", at: 0, in: $0.connection).compactMap { FileItem($0) }
+            let due = try await store.writeAsFollower { try FileItem.fetchDue(at: 0, in: $0) }
+            guard let (lane, items) = due.first(where: { $0.key.isHere }), let task = start(items[0], in: lane) else {
+                return
             }
-            guard let item = next.first, let task = start(item) else { return }
             await task.value
         }
     }

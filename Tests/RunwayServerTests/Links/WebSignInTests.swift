@@ -93,6 +93,24 @@ final class WebSignInTests: Sendable {
         }
     }
 
+    @Test(arguments: ["https://evil.example", "null", "https://m.example.com"])
+    func formsOfOlderBrowsersSignNobodyIn(origin: String) async throws {
+        try await serving { port in
+            let form = "code=\(try await code(port))&to=%2F"
+            let response = try await post("web-sign-in", form, ["origin": origin], port: port)
+            #expect(response.status == 403 && response.cookie == nil)
+            // A page can't forge Fetch Metadata, but may send further fields.
+            for site in ["cross-site", "none, cross-site"] {
+                let headers: HTTPHeaders = ["sec-fetch-site": site, "origin": "https://m.example.com"]
+                let status = try await post("web-sign-in", form, headers, port: port).status
+                #expect(status == 403)
+            }
+            let own = try await post(
+                "web-sign-in", form, ["sec-fetch-site": "same-origin", "origin": origin], port: port)
+            #expect(own.status == 303 && own.cookie != nil)
+        }
+    }
+
     @Test(arguments: [
         "", "to=%2F", "code=a", "code=a&to=", "code=a&to=%2F%2Fevil.example", "code=a&to=%2F%5Cevil.example",
         "code=a&to=https%3A%2F%2Fevil.example", "code=a&to=%2F%0D%0ASet-Cookie%3Aa", "code=a&code=b&to=%2F",

@@ -174,6 +174,20 @@ struct SyncServiceTests {
         }
     }
 
+    @Test func strangersCannotCloseTheServersDevice() async throws {
+        let store = SyncStore.memory()
+        let service = SyncService(store: store) { _, _, _ in false }
+        let (space, row) = (space, UUID())
+        try await service.write(in: space) { $0.set(["n": .integer(1)], of: row, in: "note") }
+        let id = SyncService.device(of: Identifier(space))
+        try await SyncClient.serve(service) { (client) async throws -> Void in
+            #expect(try await client.push(.insert(1), from: id) == .deviceTaken)
+            #expect(try await client.send(.pull(.init(device: id, cursor: .none, offset: 0))) == .deviceTaken)
+        }
+        #expect(try await store.devices(in: space).map(\.isClosed) == [false])
+        #expect(try await service.write(in: space) { $0.set(["n": .integer(2)], of: row, in: "note") } == 2)
+    }
+
     @Test func oldAppsHaveToUpdate() async throws {
         let service = SyncService(store: .memory(), minimumSchema: 2) { _, _, _ in true }
         try await SyncClient.serve(service) { (client) async throws -> Void in

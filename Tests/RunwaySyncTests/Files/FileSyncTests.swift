@@ -5,6 +5,7 @@ import RunwayServer
 import RunwaySync
 import RunwayTables
 import RunwayTesting
+import Synchronization
 import Testing
 
 /// Files of rows, over real files and sockets.
@@ -223,6 +224,62 @@ struct FileSyncTests {
             })
     }
 
+    @Test func rightsAreAskedAgainAfterABody() async throws {
+        let askedCount = Mutex(0)
+        let isFirst: SyncService.Rights = { _, _, access in
+            access.kind != .upload
+                || askedCount.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+        }
+        try await FileServer.run(rights: isFirst) { server in
+            let network = try server.makeNetwork()
+            // The SHA-256 of the bytes.
+            let put = PutFile(digest: "d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa")
+            await #expect {
+                _ = try await network.call(put)
+            } throws: {
+                ($0 as? NetworkError)?.status?.code == 403
+            }
+            #expect(askedCount.withLock { $0 } == 2)
+            #expect(server.stored.isEmpty)
+        }
+    }
+
+    @Test func uploadsWithoutALengthAreRefused() async throws {
+        try await FileServer.run { server in
+            let network = try server.makeNetwork()
+            await #expect {
+                _ = try await network.call(PutStream(digest: String(repeating: "a", count: 64)))
+            } throws: {
+                ($0 as? NetworkError)?.status?.code == 411
+            }
+            #expect(server.stored.isEmpty)
+        }
+    }
+
+    @Test func manyAbsentFilesDelayNoOtherSpace() async throws {
+        try await FileServer.run { server in
+            let former = try await FileDevice(server)
+            let space = UUID(number: 9)
+            try await former.engine.join(space)
+            await former.engine.close()
+            // Names of files that nobody has, before all others.
+            let digest = String(repeating: "b", count: 61)
+            for number in 100..<400 {
+                let name = "00000000-0000-4000-8000-000000000\(number)-1-\(digest)\(number)"
+                try await former.insert(naming: name, of: UUID(), in: space)
+            }
+            try await former.save(picture, of: first)
+            try await former.store.close()
+            let device = try await FileDevice(server, in: former.folder)
+            #expect(try await device.synced(first) == picture)
+            #expect(server.control.methods.prefix { $0 != "PUT" }.count < 50)
+            try await device.close()
+        }
+    }
+
     @Test func theServerRefusesOtherBytes() async throws {
         try await FileServer.run { server in
             let network = try server.makeNetwork()
@@ -301,4 +358,17 @@ private struct PutFile: Endpoint {
     @Unencoded var digest: String
     var path: EndpointPath { "sync/\(FileDevice.list.uuidString.lowercased())/files/\(digest)" }
     var content: RequestBody { .bytes(Array("other".utf8)) }
+}
+
+/// Sends bytes of a length that the request does not name.
+private struct PutStream: Endpoint {
+    static let service = Backend.self
+    static let method = HTTPRequest.Method.put
+    static let encoding = ParameterEncoding.raw(contentType: "application/octet-stream")
+
+    @Unencoded var digest: String
+    var path: EndpointPath { "sync/\(FileDevice.list.uuidString.lowercased())/files/\(digest)" }
+    var content: RequestBody {
+        .stream(BodyStream(Array("other".utf8)), byteCount: nil, isReplayable: true)
+    }
 }
