@@ -110,7 +110,7 @@ needImports() {
     done
 }
 
-for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security CryptoKit AppleFoundation Network CoreTelephony AppleNIOPosix ObjectiveC UIKit SwiftUI WebKit; do
+for stub in Darwin DarwinStat AppleDispatch CoreFoundation Security CryptoKit AppleFoundation Network CoreTelephony AppleNIOPosix ObjectiveC UIKit SwiftUI WebKit CoreLocation CoreMotion PhotosUI; do
     stub "$stub" "$work/stubs"
 done
 turn macOS "$root/Sources" "$work/macOS/Sources"

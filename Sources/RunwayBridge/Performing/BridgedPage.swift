@@ -111,12 +111,17 @@ package final class BridgedPage: Sendable {
     // MARK: Performing
 
     private func perform(
-        in name: String, closing: Bool = false, _ decide: (inout PageDocument) -> [PageDocument.Action]
+        in name: String, closing: Bool = false, finishing id: Int? = nil,
+        _ decide: (inout PageDocument) -> [PageDocument.Action]
     ) {
         let (actions, resumed, cancelled) = contexts.withLock { contexts in
             var resumed: [CheckedContinuation<Void, Never>] = []
             var cancelled: [Task<Void, Never>] = []
-            guard var context = contexts[name] else { return ([PageDocument.Action](), resumed, cancelled) }
+            // Removed, so that its collections are changed in place.
+            guard var context = contexts.removeValue(forKey: name) else {
+                return ([PageDocument.Action](), resumed, cancelled)
+            }
+            if let id { context.tasks[id] = nil }
             let actions = decide(&context.document)
             for action in actions {
                 switch action {
@@ -181,25 +186,28 @@ package final class BridgedPage: Sendable {
     }
 
     private func finish(_ id: Int, in name: String, _ result: Result<CommandOutput, BridgeError>) {
-        let now = bridge.clock.now
-        let token = UUID().uuidString
-        let output = result.map { output -> PageDocument.Output in
-            switch output {
-            case .json(let json): .json(json)
-            case .bytes(let data): .bytes(address: Self.bytesPath + token, count: data.count)
+        let output: Result<PageDocument.Output, BridgeError> =
+            switch result {
+            case .success(.json(let json)): .success(.json(json))
+            case .success(.bytes(let data)): .success(store(data, of: id, in: name))
+            case .failure(let error): .failure(error)
             }
-        }
+        let now = bridge.clock.now
+        perform(in: name, finishing: id) { $0.finish(id, output, at: now) }
+    }
+
+    /// Stores the output of a call until the page loads it, and returns its address.
+    private func store(_ data: Data, of id: Int, in name: String) -> PageDocument.Output {
+        let token = UUID().uuidString
         contexts.withLock { contexts in
             // The page receives no path of a call that is over.
-            if case .success(.bytes(let data)) = result, contexts[name]?.tasks[id] != nil {
-                contexts[name]?.bytes.append((token, data))
-                // The page loads them at once. One that does not loses the oldest.
-                let excess = (contexts[name]?.bytes.count ?? 0) - bridge.limits.maximumCallsInFlight
-                if excess > 0 { contexts[name]?.bytes.removeFirst(excess) }
-            }
-            contexts[name]?.tasks[id] = nil
+            guard contexts[name]?.tasks[id] != nil else { return }
+            contexts[name]?.bytes.append((token, data))
+            // The page loads them at once. One that does not loses the oldest.
+            let excess = (contexts[name]?.bytes.count ?? 0) - bridge.limits.maximumCallsInFlight
+            if excess > 0 { contexts[name]?.bytes.removeFirst(excess) }
         }
-        perform(in: name) { $0.finish(id, output, at: now) }
+        return .bytes(address: Self.bytesPath + token, count: data.count)
     }
 
     private func send(_ json: [UInt8], of id: Int, in name: String) async throws(BridgeError) {
