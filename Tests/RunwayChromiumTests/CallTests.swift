@@ -20,6 +20,21 @@ struct CallTests {
         }
     }
 
+    @Test func recordsNameTheFlights() async throws {
+        let flights = RecordCollector()
+        let network = NetworkLayer(transport: StubTransport { _ in .json("{}") }, sinks: [flights])
+        let command = Command("shop.get", calling: Shop.self, below: ["orders"], on: network)
+        try await Visit(commands: [command, .echo]).run { (visit) async throws in
+            _ = try await network.call(Shop.get("orders"))
+            #expect(try await visit.kind(of: "runway.call('shop.get', { path: 'orders/7' })") == #""done""#)
+            #expect(try await visit.kind(of: "runway.call('shop.get', { path: 'orders/../7' })") == #""notGranted""#)
+            #expect(try await visit.kind(of: "runway.call('echo', { text: '' })") == #""done""#)
+            let named = try await visit.records.first(3).map(\.flights)
+            #expect(named.map { $0.map(\.number) } == [[2], [], []])
+            #expect(flights.records.map(\.id).contains(named[0]))
+        }
+    }
+
     @Test func bytesArriveUnderThePagesOrigin() async throws {
         let picture = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let command = Command(bytes: "picture") { (_: NoValue, _) in picture }
@@ -104,6 +119,10 @@ struct CallTests {
             #expect(try await kind == #""deadlineExceeded""#)
         }
     }
+}
+
+private enum Shop: APIService {
+    static let environments: [ServiceEnvironment: String] = [.release: "https://shop.example"]
 }
 
 /// A command that ends when it is cancelled.

@@ -2,6 +2,7 @@ import HTTPTypes
 import Runway
 import RunwayBridge
 import RunwayChromium
+import RunwayTestServer
 import RunwayTesting
 import Testing
 
@@ -58,6 +59,18 @@ struct DocumentTests {
             try await visit.page.load(visit.home + "/after")
             #expect(try await visit.kind(of: "runway.call('echo', { text: '' })") == #""done""#)
         }
+    }
+
+    @Test func callsEndWhenThePageIsClosed() async throws {
+        let commands = WaitingCommand()
+        let visit = try await Visit(limits: Self.limits, commands: [commands.command])
+        _ = try await visit.page.evaluate(Self.hundredCalls)
+        try await commands.started.wait(atLeast: 100, within: .seconds(20), subject: "commands")
+        try await visit.page.close()
+        try await commands.cancelled.wait(atLeast: 100, within: .seconds(20), subject: "cancelled commands")
+        let records = try await visit.records.first(100)
+        #expect(records.allSatisfy { $0.error?.kind == .ended && !$0.isRefusal })
+        await visit.site.shutdown()
     }
 
     @Test func signingOutEndsCallsAndClearsThePage() async throws {

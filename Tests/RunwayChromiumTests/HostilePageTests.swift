@@ -1,8 +1,10 @@
 import Runway
 import RunwayBridge
-import RunwayChromium
 import RunwayTesting
+import Synchronization
 import Testing
+
+@testable import RunwayChromium
 
 @Suite(.enabled(if: SharedBrowser.isInstalled))
 struct HostilePageTests {
@@ -104,6 +106,36 @@ struct HostilePageTests {
             #expect(try await visit.kind(of: "runway.call('echo', { text: '' })") == #""done""#)
             #expect(try await visit.page.evaluate("state") == #""pending""#)
             #expect(visit.records.all.map(\.command) == ["echo"])
+        }
+    }
+
+    @Test func repeatedRepliesHaveNoEffect() async throws {
+        let errors = Mutex<[String]>([])
+        try await Visit().run { (visit) async throws in
+            visit.page.onLog { text in errors.withLock { $0.append(text) } }
+            let world = try await SharedBrowser.value.pipe.send(
+                "Page.createIsolatedWorld", ["frameId": .string(visit.page.target), "worldName": "runway"],
+                in: visit.page.session)
+            let twice = """
+                (() => {
+                  const reply = runwayReply
+                  const before = []
+                  globalThis.runwayReply = (...all) => {
+                    before.push(all)
+                    for (const each of before) { reply(...each); reply(each[0], each[1] + 1, ...each.slice(2)) }
+                  }
+                  return true
+                })()
+                """
+            let isChanged = try await SharedBrowser.value.pipe.send(
+                "Runtime.evaluate",
+                ["expression": .string(twice), "contextId": world["executionContextId"], "returnByValue": true],
+                in: visit.page.session)
+            #expect(isChanged["result"]["value"] == true)
+            let calls = "Promise.all([...'abc'].map(text => runway.call('echo', { text }).then(({ text }) => text)))"
+            for _ in 0..<3 { #expect(try await visit.page.evaluate(calls) == #"["a!","b!","c!"]"#) }
+            #expect(errors.withLock { $0 }.isEmpty)
+            #expect(try await visit.records.first(9).allSatisfy { $0.error == nil })
         }
     }
 
