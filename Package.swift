@@ -623,12 +623,13 @@ if Context.environment["RUNWAY_SAMPLES"] != nil {
         .executableTarget(
             name: "SampleClient",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySigning", "RunwayStorage", "RunwayStreams", "RunwayChat",
-                "RunwayTables", "RunwayTransport",
+                "Runway", "RunwayBridge", "RunwayChromium", "RunwayJSON", "RunwayMediator", "RunwaySigning",
+                "RunwayStorage", "RunwayStreams", "RunwayChat", "RunwayTables", "RunwayTransport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
             ],
-            path: "Samples", exclude: ["SwiftUI", "UIKit", "README.md", "Server/Package.swift", "Server/Sources"],
+            path: "Samples",
+            exclude: ["SwiftUI", "UIKit", "Web", "README.md", "Server/Package.swift", "Server/Sources"],
             sources: ["Shared", "Server/Client"]
         ),
     ]

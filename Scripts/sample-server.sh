@@ -1,6 +1,8 @@
 #!/bin/bash
 # Builds the sample server with what it imports, runs it, and uses every part of it over a socket: by SampleClient, which has the code of
 # the apps in Samples/Shared, and by requests that must be refused. The manifest in Samples/Server is read, and compared with the build's.
+# SampleClient also visits the pages in Samples/Web in Chromium, if it is installed or RUNWAY_REQUIRE_BROWSER is set, and stores pictures
+# of them in the folder that PICTURES names, by default .build/pictures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -12,8 +14,11 @@ for module in $(sed -n 's/^import //p' Samples/Server/Sources/SampleServer/*.swi
     grep -q "\"$module\"" "$work/manifest.json" || [ "$module" = Foundation ] ||
         { echo "Samples/Server/Package.swift lacks $module"; exit 1; }
 done
-lines=$(cat Samples/Server/Package.swift Samples/Server/Sources/SampleServer/*.swift | wc -l)
+# The shop is an addition, which a server without web views leaves out.
+lines=$(find Samples/Server/Package.swift Samples/Server/Sources ! -name Shop.swift -name '*.swift' -exec cat {} + | wc -l)
 [ "$lines" -lt 250 ] || { echo "the sample server has $lines lines"; exit 1; }
+shim=$(wc -l <Samples/Web/load.js)
+[ "$shim" -le 40 ] || { echo "the shim for pages with callbacks has $shim lines"; exit 1; }
 
 export SWIFT_DETERMINISTIC_HASHING=1 RUNWAY_SAMPLES=1
 for product in SampleServer SampleClient; do swift build --product "$product"; done
@@ -22,7 +27,7 @@ for product in SampleServer SampleClient; do swift build --product "$product"; d
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 url=http://127.0.0.1:$port
 serve() {
-    SAMPLE_ACCOUNTS=anna:secret,ben:other,eve:third .build/debug/SampleServer "$work/data" "$port" "$@" >"$work/output" &
+    SAMPLE_PAGES=Samples/Web SAMPLE_ACCOUNTS=anna:secret,ben:other,eve:third .build/debug/SampleServer "$work/data" "$port" "$@" >"$work/output" &
     server=$!
     for _ in $(seq 1200); do curl -s -o "$work/body" "$url/v1/rentals/1" && return; sleep 0.1; done
     echo "the server does not start"; exit 1
@@ -40,7 +45,12 @@ token() {
 }
 
 serve
-.build/debug/SampleClient "$url" "$work/client"
+pictures=${PICTURES:-.build/pictures}
+if [ -z "${RUNWAY_REQUIRE_BROWSER:-}" ] && ! command -v chromium >/dev/null; then
+    echo "There is no Chromium: the shop is not visited."
+    pictures=
+fi
+.build/debug/SampleClient "$url" "$work/client" ${pictures:+"$pictures"}
 
 json=(-H 'Content-Type: application/json')
 # Who names an account without proof.
@@ -71,6 +81,14 @@ expect 403 "${eve[@]}" "$url/v1/events?topics=viewings/anna"
 # A web page of others, and a name that is not the server's.
 expect 403 -H 'Origin: https://evil.example' "$url/v1/rentals"
 expect 403 -H 'Host: evil.example' "$url/v1/rentals"
+# Files of the shop that are not pages.
+for file in load.md ..%2fREADME.md shop%2eHTML .html 'shop.js%00'; do expect 404 "$url/shop/$file"; done
+expect 401 "$url/v1/orders"
+expect 401 -X PUT --data-binary x "$url/v1/orders/7/picture"
+expect 404 "${eve[@]}" -X PUT --data-binary x "$url/v1/orders/1/picture"
+expect 403 "${eve[@]}" "$url/v1/events?topics=orders/anna"
+head -c 1100000 /dev/zero >"$work/large"
+expect 413 "${eve[@]}" -X PUT --data-binary "@$work/large" "$url/v1/orders/7/picture"
 
 # A restart keeps what was stored: the token is accepted, and the conversation is there.
 anna=(-H "Authorization: Bearer $(token anna secret)")

@@ -31,7 +31,7 @@ package final class ChromiumPage: Sendable {
 
     let target: String
     private let bridge: Bridge
-    private let browser: ChromiumBrowser
+    let browser: ChromiumBrowser
     let session: String
     /// Guards the sessions and the contexts of the tab.
     private let state: Mutex<State>

@@ -31,7 +31,7 @@ private struct AccountEvents: EventStreamEndpoint {
     let keys: DeviceKeys
     private let folder: URL
 
-    init(of name: String, in folder: URL, at url: String) throws {
+    init(of name: String, in folder: URL, at url: String, sinks: [any EventSink] = []) throws {
         self.name = name
         self.folder = folder.appending(path: name)
         try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
@@ -40,7 +40,7 @@ private struct AccountEvents: EventStreamEndpoint {
         let policy = SigningPolicy(.signature(tag: "sample"))
         pipeline.insert(SigningStage(for: Listings.self, policy, keys: keys), before: .signing)
         network = NetworkLayer(
-            transport: try NIOTransport(), pipeline: pipeline,
+            transport: try NIOTransport(), pipeline: pipeline, sinks: sinks,
             tokens: FileTokenStore(folder: self.folder.appending(path: "tokens")))
         network.configure(Listings.self) { $0.baseURLs = [.release: url + "/v1"] }
     }
@@ -64,15 +64,16 @@ private struct AccountEvents: EventStreamEndpoint {
     }
 }
 
-/// `SampleClient URL FOLDER` uses every part of the sample server at a URL, as anna with the password `secret` and ben with `other`.
+/// `SampleClient URL FOLDER [PICTURES]` uses every part of the sample server at a URL, as anna with the password `secret` and ben
+/// with `other`. With a folder for pictures it also visits the shop in Chromium.
 @main @MainActor
 struct SampleClient {
-    private static func expect(_ isTrue: Bool, _ claim: String) {
+    static func expect(_ isTrue: Bool, _ claim: String) {
         guard isTrue else { fatalError("not so: \(claim)") }
         print(claim)
     }
 
-    private static func wait(_ claim: String, _ condition: () async -> Bool) async throws {
+    static func wait(_ claim: String, _ condition: () async -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(300)
         while await !condition() {
             guard ContinuousClock.now < end else { fatalError("not so: \(claim)") }
@@ -88,7 +89,9 @@ struct SampleClient {
 
     static func main() async throws {
         let (url, folder) = (CommandLine.arguments[1], URL(filePath: CommandLine.arguments[2]))
-        let (anna, ben) = (try App(of: "anna", in: folder, at: url), try App(of: "ben", in: folder, at: url))
+        let flights = ShopFlights()
+        let anna = try App(of: "anna", in: folder, at: url, sinks: [flights])
+        let ben = try App(of: "ben", in: folder, at: url)
         let refused = await status { try await anna.signIn("guess") }
         expect(refused == 401, "a name alone signs nobody in")
         try await anna.signIn("secret")
@@ -130,5 +133,8 @@ struct SampleClient {
         await log.flush()
         try await wait("the server has the log of anna") { await log.currentState.sentCount == 1 }
         await log.close()
+
+        guard let pictures = CommandLine.arguments.dropFirst(3).first else { return }
+        try await ShopVisit.run(at: url, over: anna.network, flights, pictures: URL(filePath: pictures))
     }
 }

@@ -3,7 +3,6 @@ import Foundation
 import Hummingbird
 
 /// Accounts with their passwords, and the tokens of logins, which a key authenticates.
-///
 /// A real server asks its database of users, which has salted hashes of passwords alone, and limits how often one may be tried.
 struct Accounts: Sendable {
     static let accessSeconds: Int64 = 900

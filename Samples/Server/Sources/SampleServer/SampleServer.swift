@@ -58,6 +58,7 @@ struct SampleServer {
             return name
         }
         let hub = try await EventHub(name: "sample", log: SQLiteEventLog(file: file("events")))
+        addShop(to: router, v1, hub)
         addViewings(to: v1.group("viewings").add(middleware: signatures).add(middleware: idempotency), hub)
         // Who names an account in a batch has to be that account.
         let log = ActionLogRoute(
@@ -68,7 +69,7 @@ struct SampleServer {
         EventStreamRoute(hub) { request, _ in
             let (name, lifetime) = try accounts.login(of: request)
             let topics = accounts.conversations(of: name).map { ChatService.topic(of: $0) } + ["viewings/\(name)"]
-            return EventPermission(topics: Set(topics), owner: name, lifetime: lifetime)
+            return EventPermission(topics: Set(topics + shopTopics(of: name)), owner: name, lifetime: lifetime)
         }.add(to: v1)
         let chat = ChatService(store: try SQLiteChatStore(at: file("chat")), hub: hub)
         ChatRoutes(chat) { request, _, conversation in
