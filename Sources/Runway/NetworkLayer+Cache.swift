@@ -184,8 +184,7 @@ extension FlightContext {
             id: makeID(), endpoint: E.self, configuration: configuration, options: CallOptions(cache: .untilEvicted()),
             lifetime: .zero, context: self, retainedLayer: retainedLayer)
         let content = try CallContent(of: endpoint, in: flight)
-        flight.setKey(CacheKey(content, of: E.self, in: flight))
-        var draft = RequestDraft(content, of: endpoint)
+        var draft = RequestDraft(content, key: CacheKey(content, of: E.self, in: flight))
         let request = try draft.request(in: flight)
         return (CacheKey(request, in: flight), HTTPCacheURI(request.head))
     }

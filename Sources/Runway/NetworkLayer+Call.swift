@@ -1,4 +1,5 @@
 public import RunwayJSON
+import Synchronization
 
 extension NetworkLayer {
     /// Makes one call and returns its response. Use it in code whose next step depends on the response: chains of
@@ -151,5 +152,220 @@ extension NetworkLayer {
         let result = Result<RawData, NetworkError>.success(rawData(value))
         if !endpoint.allows(result) { throw flight.veto(result, by: .endpoint) }
         return value
+    }
+}
+
+// The steps of one call, in order. Calls with and without a manager, transfers and prefetches all take them.
+
+extension NetworkLayer {
+    /// Creates the flight of a call, the object that represents the call while it runs.
+    ///
+    /// - Parameter manager: The manager that makes the call. It is referenced weakly. The default is `nil`.
+    func makeFlight<E: Endpoint>(
+        _ endpoint: E.Type, _ options: CallOptions, for manager: (any APIManaging)? = nil
+    ) -> Flight {
+        context.makeFlight(endpoint, options, for: manager, retainedLayer: self)
+    }
+
+    /// Completes and checks the parameters of an endpoint.
+    func prepared<E: Endpoint>(_ endpoint: E) throws(NetworkError) -> E {
+        var endpoint = endpoint
+        _ = try endpoint.prepare { _ in
+            true
+        } validator: { _ in
+        }
+        return endpoint
+    }
+
+    /// Returns the draft of the request of an endpoint whose parameters were checked. It contains the cache key if the
+    /// key can be computed before the request exists.
+    func draft<E: Endpoint>(_ endpoint: E, in flight: Flight) throws(NetworkError) -> RequestDraft {
+        if case .failure(let error) = flight.configuration.baseURL { throw error }
+        let content = try content(of: endpoint, in: flight)
+        let key = flight.cachePolicy.isClientDefined ? CacheKey(content, of: E.self, in: flight) : nil
+        return RequestDraft(content, key: key)
+    }
+
+    /// Returns the content of a checked endpoint's request. Records the sent parameters, and the responses that the
+    /// call invalidates, in `flight`.
+    private func content<E: Endpoint>(of endpoint: E, in flight: Flight) throws(NetworkError) -> CallContent {
+        let content = try CallContent(of: endpoint, in: flight)
+        flight.recorder.setContent(content, changing: E.offline.isQueued ? endpoint.offlineSubjects : nil)
+        if !E.method.isSafe { flight.readInvalidations(of: endpoint) }
+        return content
+    }
+
+    /// Returns a response that a stage can supply without waiting, or `nil` if the request must be sent.
+    func respondImmediately(_ draft: inout RequestDraft, in flight: Flight) throws(NetworkError) -> Response? {
+        guard let response = try chain.respondImmediately(&draft, in: flight) else { return nil }
+        flight.recorder.noteImmediateDelivery()
+        return response
+    }
+
+    /// Returns a response that a stage can supply without waiting and that the endpoint accepts, or `nil` if the
+    /// request must be sent.
+    ///
+    /// A stored response that the endpoint rejects is removed.
+    func acceptedImmediately<E: Endpoint>(
+        _ draft: inout RequestDraft, for endpoint: E, in flight: Flight
+    ) throws(NetworkError) -> AcceptedResponse? {
+        guard let response = try respondImmediately(&draft, in: flight) else { return nil }
+        do {
+            return try checked(response, for: endpoint, in: flight)
+        } catch {
+            if flight.rejectCached(response.source) { return nil }
+            throw error
+        }
+    }
+}
+
+extension NetworkLayer {
+    /// Creates the request of an endpoint whose parameters were checked.
+    func assemble<E: Endpoint>(
+        _ endpoint: E, delivery: ResponseDelivery, in flight: Flight
+    ) throws(NetworkError) -> Request {
+        let baseURL = try flight.configuration.baseURL.get()
+        let content = try content(of: endpoint, in: flight)
+        return try flight.configuration.settings.assemble(
+            endpoint, content, at: baseURL, delivery: delivery, in: flight)
+    }
+
+    /// Sends a request through the stages. Uses the service's transport, or the layer's if the service has none.
+    func send(_ request: Request, in flight: Flight) async throws(NetworkError) -> Response {
+        context.grace?.begin(flight)
+        return try await chain.send(request, in: flight, over: flight.configuration.transport ?? transport)
+    }
+
+    /// Sends a request and returns the response after the service and the endpoint have accepted it. The check runs off
+    /// the caller's actor, which may be the main actor.
+    ///
+    /// If the endpoint rejects a stored response, the response is removed and the request is sent once more.
+    @concurrent func accept<E: Endpoint>(
+        _ request: Request, for endpoint: E, in flight: Flight
+    ) async throws(NetworkError) -> AcceptedResponse {
+        var response = try await send(request, in: flight)
+        do {
+            return try checked(response, for: endpoint, in: flight)
+        } catch {
+            guard flight.rejectCached(response.source) else { throw error }
+        }
+        response = try await send(request, in: flight)
+        return try checked(response, for: endpoint, in: flight)
+    }
+
+    /// Returns a response if the service and the endpoint accept it; otherwise throws.
+    func checked<E: Endpoint>(
+        _ response: Response, for endpoint: E, in flight: Flight
+    ) throws(NetworkError) -> AcceptedResponse {
+        try flight.checkSession(in: .checking)
+        if !response.isAccepted { try response.checkCoding(of: endpoint, in: flight) }
+        if let error = response.refusal { throw error }
+        var rawData = try response.wholeBody(in: .checking)
+        rawData.source = response.source
+        flight.recorder.setSource(response.source)
+        do { try endpoint.validate(response: rawData) } catch { throw .invalidResponse(in: .checking, rawData, error) }
+        return AcceptedResponse(rawData: rawData, isProvisional: response.isProvisional)
+    }
+}
+
+/// A response that the service and the endpoint have accepted.
+struct AcceptedResponse {
+    var rawData: RawData
+    /// Whether the response is stale, and a fresh response is fetched after it is delivered.
+    var isProvisional: Bool
+}
+
+extension Endpoint {
+    /// Completes the parameters, and checks them by the endpoint's own rules and then by the rules of `validator`.
+    ///
+    /// - Parameters:
+    ///   - change: Lets interceptors change the completed parameters. Returns `false` if one vetoed the call, which is
+    ///     then not checked.
+    ///   - validator: Throws if the parameters are invalid. Neither closure has a default, because a default would
+    ///     allocate an object for each call.
+    /// - Returns: `false` if the call was vetoed.
+    mutating func prepare(
+        _ change: (inout Self) throws(NetworkError) -> Bool, validator: (Self) throws -> Void
+    ) throws(NetworkError) -> Bool {
+        do { try complete() } catch { throw .invalidParameters(in: .preparing, error) }
+        guard try change(&self) else { return false }
+        do {
+            try validate()
+            try validator(self)
+        } catch {
+            throw .invalidParameters(in: .validating, error)
+        }
+        return true
+    }
+
+    /// Returns whether the endpoint allows the delivery of the result of its call.
+    func allows(_ result: Result<RawData, NetworkError>) -> Bool {
+        switch result {
+        case .success(let rawData): beforeSuccess(rawData)
+        case .failure(let error): beforeFailure(error)
+        }
+    }
+}
+
+/// The parts of a network layer that all its calls share.
+final class FlightContext: Sendable {
+    let network: String
+    let clock: LayerClock
+    let deadlines: DeadlineTimer
+    let randomness: LayerRandomness
+    let cache: ResponseCache
+    let cookieJars: CookieJars
+    let services: ServiceConfigurations
+    let redaction: Redaction
+    let events: EventQueue
+    /// Requests background time for calls that send a request; `nil` if the app provides none.
+    let grace: GraceControl?
+    private let flightCount = Atomic<UInt64>(0)
+
+    init(
+        network: String, clock: LayerClock, deadlines: DeadlineTimer, randomness: LayerRandomness,
+        cache: ResponseCache, cookieJars: CookieJars,
+        services: ServiceConfigurations, redaction: Redaction, events: EventQueue, grace: GraceControl?
+    ) {
+        self.network = network
+        self.clock = clock
+        self.deadlines = deadlines
+        self.randomness = randomness
+        self.cache = cache
+        self.cookieJars = cookieJars
+        self.services = services
+        self.redaction = redaction
+        self.events = events
+        self.grace = grace
+    }
+
+    func makeID() -> FlightID { FlightID(number: flightCount.wrappingAdd(1, ordering: .relaxed).newValue) }
+
+    /// Creates the flight of a call: the object that represents the call while it runs. The flight retains
+    /// `retainedLayer` until the call ends.
+    ///
+    /// - Parameter manager: The manager that makes the call. It is referenced weakly. The default is `nil`.
+    func makeFlight<E: Endpoint>(
+        _ endpoint: E.Type, _ options: CallOptions, for manager: (any APIManaging)? = nil,
+        retainedLayer: any AnyObject & Sendable
+    ) -> Flight {
+        let service = E.Service.self
+        // The sequence number is read before the account's session. A sign-out between the two reads then has a later
+        // number, so no response to this call is stored after the sign-out.
+        let start = cache.lastSequenceNumber
+        let renewals = RenewalScope.scopes(of: self)
+        let configuration =
+            renewals.last { $0.configuration.service == service }?.configuration ?? services.configuration(of: service)
+        let lifetime = options.deadline ?? E.deadline ?? configuration.settings.deadline
+        // A lifetime is limited to a year so that clocks do not overflow. A negative lifetime has already passed.
+        let bounded = min(max(lifetime, .zero), .seconds(365 * 86_400))
+        let flight = Flight(
+            id: makeID(), endpoint: endpoint, configuration: configuration, options: options,
+            lifetime: bounded, context: self, retainedLayer: retainedLayer,
+            traits: renewals.isEmpty ? StageValues() : .renewing(renewals), manager: manager,
+            start: configuration.session.isOver ? 0 : start)
+        if options.landsOnce { flight.forgoProvisional() }
+        FlightID.observer?(flight.id)
+        return flight
     }
 }

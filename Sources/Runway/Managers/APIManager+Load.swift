@@ -1,3 +1,5 @@
+import struct Foundation.URL
+
 extension APIManager {
     /// Makes a call, and returns before its result is delivered.
     ///
@@ -44,7 +46,7 @@ extension APIManager {
     func load(
         _ endpoint: E, options: CallOptions, deciding decide: (CallIdentity?, FlightID) -> LandingMachine.Overlap?
     ) -> FlightID {
-        start(endpoint, makeFlight(options), deciding: decide)
+        start(endpoint, makeFlight(options), isCompared: true, deciding: decide)
     }
 
     /// Makes a call with the parameters that a source supplied.
@@ -59,8 +61,10 @@ extension APIManager {
         return flight.id
     }
 
+    /// - Parameter isCompared: Whether `decide` needs the identity of the call. If not, a call that finds its response in
+    ///   memory has none, unless it is made beside another.
     private func start(
-        _ endpoint: E, _ flight: Flight,
+        _ endpoint: E, _ flight: Flight, isCompared: Bool = false,
         deciding decide: (CallIdentity?, FlightID) -> LandingMachine.Overlap? = { _, _ in nil }
     ) -> FlightID {
         flight.recorder.setEndpoint(endpoint)
@@ -76,13 +80,8 @@ extension APIManager {
             endpoint = prepared
             var draft = try network.draft(endpoint, in: flight)
             let file = destination(of: endpoint)
-            var identity: CallIdentity?
-            if overlap == .joinOrReplace, let content = draft.content {
-                // The body is read only once, so that a later call is compared with the content that this call sends.
-                let body: RequestBody? =
-                    if case .raw = E.encoding { try draft.request(in: flight).body } else { nil }
-                identity = CallIdentity(endpoint, content, in: flight, sending: body, writing: file)
-            }
+            let isCompared = isCompared || state.machine.inFlightCount > 0
+            var identity = isCompared ? try identity(&draft, in: flight, writing: file) : nil
             switch decide(identity, flight.id) ?? state.machine.requested(identity) {
             case .start: break
             case .join(let running):
@@ -101,6 +100,7 @@ extension APIManager {
             let found =
                 transfer == nil
                 ? try lookUp(endpoint, &draft, flight) : .request(try draft.request(in: flight), stale: nil)
+            if !isCompared, case .request = found { identity = try self.identity(&draft, in: flight, writing: file) }
             start(found, of: endpoint, as: identity, flight, transfer)
             let interceptors = interceptors
             if !interceptors.isEmpty {
@@ -113,6 +113,16 @@ extension APIManager {
             refuse(flight, endpoint, error)
         }
         return flight.id
+    }
+
+    /// Returns the identity of a call, by which another call may join it; `nil` if calls don't join.
+    private func identity(
+        _ draft: inout RequestDraft, in flight: Flight, writing file: URL?
+    ) throws(NetworkError) -> CallIdentity? {
+        guard overlap == .joinOrReplace, let content = draft.content else { return nil }
+        // The body is read only once, so that a later call is compared with the content that this call sends.
+        let body: RequestBody? = if case .raw = E.encoding { try draft.request(in: flight).body } else { nil }
+        return CallIdentity(content, in: flight, sending: body, writing: file)
     }
 
     /// Passes the call to the endpoint, the interceptors and the validator. They may change the call.
@@ -137,11 +147,11 @@ extension APIManager {
         let request = response.isProvisional ? try draft.request(in: flight) : nil
         if let refusal = refusal(of: response.rawData) {
             guard flight.rejectCached(response.rawData.source) else {
-                return .result(Landing(flight, draft.endpoint, failing: refusal))
+                return .result(Landing(flight, draft.content?.endpoint, failing: refusal))
             }
             return .request(try draft.request(in: flight), stale: nil)
         }
-        let landing = Landing(flight, draft.endpoint ?? endpoint, response.rawData)
+        let landing = Landing(flight, draft.content?.endpoint ?? endpoint, response.rawData)
         return request.map { .request($0, stale: landing) } ?? .result(landing)
     }
 
@@ -225,6 +235,7 @@ extension APIManager {
 private enum Found {
     /// The result is available before `load` returns.
     case result(Landing)
-    /// A request must be sent. If `stale` exists, it is delivered before the fresh response.
-    case request(Request, stale: Landing?)
+    /// A request must be sent. If `stale` exists, it is delivered before the fresh response. The case is indirect because
+    /// a request is large.
+    indirect case request(Request, stale: Landing?)
 }

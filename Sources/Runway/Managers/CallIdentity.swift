@@ -1,9 +1,9 @@
 import struct Foundation.URL
 
-/// The values that a manager compares to decide whether a call is identical to the one in flight.
-struct CallIdentity {
+/// The values that a manager compares to decide whether a call is identical to the one in flight. Only calls that are
+/// sent, or made beside another, have one.
+final class CallIdentity: Sendable {
     private let flight: Flight
-    private let endpoint: any Endpoint
     private let content: CallContent
     private let body: RequestBody?
     private let file: URL?
@@ -11,12 +11,8 @@ struct CallIdentity {
     /// - Parameters:
     ///   - body: The body of the request if it comes from ``Endpoint/content``; otherwise `nil`, the default.
     ///   - file: The file that the call writes; `nil`, the default, if it writes no file.
-    init(
-        _ endpoint: any Endpoint, _ content: CallContent, in flight: Flight, sending body: RequestBody? = nil,
-        writing file: URL? = nil
-    ) {
+    init(_ content: CallContent, in flight: Flight, sending body: RequestBody? = nil, writing file: URL? = nil) {
         self.flight = flight
-        self.endpoint = endpoint
         self.content = content
         self.body = body
         self.file = file
@@ -36,7 +32,7 @@ struct CallIdentity {
     /// Returns whether both calls send the same body, apart from the encoded parameters.
     private func sendsSameBody(as running: CallIdentity) -> Bool {
         if let body, let runningBody = running.body { return body.isIdentical(to: runningBody) }
-        return endpoint.sendsSameParts(as: running.endpoint)
+        return content.endpoint.sendsSameParts(as: running.content.endpoint)
     }
 }
 

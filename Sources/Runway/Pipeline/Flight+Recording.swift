@@ -9,12 +9,6 @@ extension Flight {
     /// Adds a decision, and the time at which it was made, to the record of the call.
     func note<D: StageDecision>(_ decision: D, at now: Duration) { recorder.note(decision, in: D.step, at: now) }
 
-    /// Adds a decision that follows from the previous decision. Both have the same time, so the clock is not read
-    /// again.
-    func noteConsequence<D: StageDecision>(_ decision: D) {
-        recorder.note(decision, in: D.step, at: nil)
-    }
-
     /// Adds a decision of an app's stage to the record of the call. It must not contain secrets, because records don't
     /// redact it.
     ///

@@ -32,10 +32,12 @@ struct FlightRecorder: ~Copyable, Sendable {
         var endpoint: (any Endpoint)?
         /// The content of the call's request; `nil` until it is read from the endpoint.
         var content: CallContent?
-        /// The endpoint of a call that may be stored, and the names of the objects that the call changes. The endpoint
-        /// contains the parameters as sent.
-        var queued: (endpoint: any Endpoint, subjects: [String])?
+        /// The names of the objects that a call changes, if it may be stored.
+        var subjects: [String]?
+        /// The decisions, without the one that the response was delivered before `load` returned.
         var decisions: [FlightRecord.Decision] = []
+        /// The number of decisions before the response was delivered immediately; 0 if it was not.
+        var immediateCount = 0
         var attempts: [Attempt] = []
         var source: ResponseSource?
         var ending: (outcome: FlightOutcome, instant: Duration)?
@@ -44,6 +46,21 @@ struct FlightRecorder: ~Copyable, Sendable {
         var secrets = FlightSecrets()
         /// Whether the bodies contain the messages of other calls, as in a merged request.
         var holdsMessages = false
+
+        mutating func append(_ decision: FlightRecord.Decision) {
+            // Calls with a fresh stored response have one decision, and most other calls have several.
+            if decisions.isEmpty { return decisions = [decision] }
+            if decisions.count == 1 { decisions.reserveCapacity(4) }
+            decisions.append(decision)
+        }
+
+        /// All decisions in order. An immediate delivery follows from the decision before it.
+        var allDecisions: [FlightRecord.Decision] {
+            if immediateCount == 0 { return decisions }
+            var all = decisions
+            all.insert(.landedImmediately(at: all[immediateCount - 1].elapsed), at: immediateCount)
+            return all
+        }
     }
 
     /// The time at which a record must be reported.
@@ -76,26 +93,33 @@ extension FlightRecorder {
     /// common parameters of the service.
     var content: CallContent? { state.withLock { $0.content } }
 
-    func setContent(_ content: CallContent) { state.withLock { $0.content = content } }
+    /// - Parameter subjects: The names of the objects that the call changes (``Endpoint/offlineSubjects``), if the call
+    ///   may be stored; otherwise `nil`.
+    func setContent(_ content: CallContent, changing subjects: [String]?) {
+        state.withLock { ($0.content, $0.subjects) = (content, subjects) }
+    }
 
     /// The endpoint of a call that may be stored, and the names of the objects that the call changes
     /// (``Endpoint/offlineSubjects``); `nil` for other calls. The endpoint contains the parameters as sent.
-    var queued: (endpoint: any Endpoint, subjects: [String])? { state.withLock { $0.queued } }
-
-    func setQueued(_ endpoint: any Endpoint) {
-        let subjects = endpoint.offlineSubjects
-        state.withLock { $0.queued = (endpoint, subjects) }
+    var queued: (endpoint: any Endpoint, subjects: [String])? {
+        state.withLock { state in
+            guard let content = state.content, let subjects = state.subjects else { return nil }
+            return (content.endpoint, subjects)
+        }
     }
 
     func setSource(_ source: ResponseSource) { state.withLock { $0.source = source } }
 
-    /// Appends a decision with the time at which it was made. If `now` is `nil`, uses the time of the last decision.
-    func note<D: StageDecision>(_ decision: D, in step: FlightStep, at now: Duration?) {
-        state.withLock {
-            let elapsed = now.map { $0 - start } ?? $0.decisions.last?.elapsed ?? clock.now - start
-            // A call that uses a stored response has two decisions. With this capacity the array is allocated once.
-            if $0.decisions.isEmpty { $0.decisions.reserveCapacity(2) }
-            $0.decisions.append(FlightRecord.Decision(elapsed: elapsed, step: step, decision: decision))
+    /// Appends a decision with the time at which it was made.
+    func note<D: StageDecision>(_ decision: D, in step: FlightStep, at now: Duration) {
+        state.withLock { $0.append(FlightRecord.Decision(elapsed: now - start, step: step, decision: decision)) }
+    }
+
+    /// Records that the response was delivered before `load` returned, at the time of the last decision.
+    func noteImmediateDelivery() {
+        state.withLock { state in
+            if state.decisions.isEmpty { return state.append(.landedImmediately(at: clock.now - start)) }
+            state.immediateCount = state.decisions.count
         }
     }
 
@@ -297,9 +321,15 @@ extension FlightRecorder {
             parameters: parameters,
             // Most calls send exactly the passed parameters. These need not be redacted twice.
             sentParameters: sent.map { $0 == passed ? parameters : redaction.redacted($0) },
-            decisions: state.decisions,
+            decisions: state.allDecisions,
             attempts: state.attempts.map { $0.redacted(secrets, redaction) },
             source: state.source, outcome: redaction.redacted(state.ending?.outcome ?? outcome),
             traceContext: traceContext)
+    }
+}
+
+extension FlightRecord.Decision {
+    fileprivate static func landedImmediately(at elapsed: Duration) -> FlightRecord.Decision {
+        FlightRecord.Decision(elapsed: elapsed, step: CallDecision.step, decision: CallDecision.landedImmediately)
     }
 }

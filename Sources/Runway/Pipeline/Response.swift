@@ -10,9 +10,9 @@ public import HTTPTypes
 /// ```
 public struct Response: Sendable {
     /// The status and header fields of the response.
-    public var head: HTTPResponse
+    public var head: HTTPResponse { didSet { isAccepted = false } }
     /// The body of the response.
-    public var body: ResponseBody
+    public var body: ResponseBody { didSet { isAccepted = false } }
     /// The service's verdict on the response; `nil` until the judging stage has set it.
     ///
     /// A call whose response has no verdict fails as ``NetworkError/Kind/invalidConfiguration``, and no cache stores
@@ -25,6 +25,8 @@ public struct Response: Sendable {
     /// The names of the fields that the transport omitted, because it receives values as text and these values are not
     /// UTF-8.
     package var omittedFields: [HTTPField.Name] = []
+    /// Whether the service and the endpoint accepted the response before it was stored, and it is unchanged since.
+    private(set) var isAccepted = false
     /// The attempt that fetched the response; `nil` if the response did not come from a transport.
     var attempt: WireAttempt?
     /// Values that stages have attached to the response.
@@ -41,6 +43,7 @@ public struct Response: Sendable {
         head = rawData.response
         body = .whole(rawData)
         verdict = .fine
+        isAccepted = true
         self.source = source
     }
 }
@@ -58,6 +61,8 @@ struct WireAttempt: Sendable {
 extension Response {
     /// The error of a call with this response; `nil` if the service accepted the response.
     var refusal: NetworkError? {
+        // Almost every response is accepted.
+        if case .fine? = verdict?.value { return nil }
         guard let verdict else {
             return NetworkError(
                 .invalidConfiguration, in: .judging,

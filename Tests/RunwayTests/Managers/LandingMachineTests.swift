@@ -60,7 +60,7 @@ struct LandingMachineTests {
     }
 
     private func identity(_ flight: Flight, _ id: Int) throws -> CallIdentity {
-        CallIdentity(Work(id: id), try CallContent(of: Work(id: id), in: flight), in: flight)
+        CallIdentity(try CallContent(of: Work(id: id), in: flight), in: flight)
     }
 
     @Test func endedCallNeverLands() {
@@ -200,7 +200,7 @@ private struct MachinePlay {
         var call = Call(flight: network.makeFlight(Work.self, .standard), id: Int.random(in: 0...2, using: &random))
         let work = Work(id: call.id)
         guard let content = try? CallContent(of: work, in: call.flight) else { return problems.append("no content") }
-        let identity = CallIdentity(work, content, in: call.flight)
+        let identity = CallIdentity(content, in: call.flight)
         let found = machine.requested(identity)
         let expected: LandingMachine.Overlap =
             switch (overlap, running) {

@@ -17,7 +17,7 @@ struct Lookups {
         let requests = try lists.map { list in
             let flight = network.makeFlight(RentalList.self, .standard)
             var draft = try network.draft(list, in: flight)
-            guard let key = flight.key, let stored = network.cache.lookUp(key).response else {
+            guard let key = draft.key, let stored = network.cache.lookUp(key).response else {
                 throw UnexpectedResponse()
             }
             return (key: key, url: try draft.request(in: flight).url, stored: stored)

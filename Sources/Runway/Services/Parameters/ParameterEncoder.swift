@@ -24,10 +24,10 @@ extension Parameters {
     private init(_ encode: (ParameterNode) throws -> Void) throws {
         let node = ParameterNode(depth: 0)
         try encode(node)
-        switch node.value {
+        switch node.shape {
         case nil: self.init()
-        case .object(let parameters): self = parameters
-        default: throw UnencodableParameter.withoutNames
+        case .object: self.init(node.members)
+        case .array, .value: throw UnencodableParameter.withoutNames
         }
     }
 }
@@ -56,9 +56,12 @@ private final class ParameterNode {
         case nil: nil
         case .value: single
         case .array: .array(filled(keepingEmpty: true).map(\.value))
-        case .object: .object(Parameters(filled(keepingEmpty: false)))
+        case .object: .object(Parameters(members))
         }
     }
+
+    /// The members of an object.
+    var members: [Parameters.Entry] { nested.isEmpty ? entries : filled(keepingEmpty: false) }
 
     /// Returns the members or elements, with the values of their nodes. If nothing was encoded into a node, a member is
     /// omitted, and an element becomes an empty object.
@@ -143,7 +146,7 @@ private final class ParameterNode {
         switch shape {
         case nil, .value: return
         case .object:
-            entries = filled(keepingEmpty: false).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            entries = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         case .array:
             let elements = filled(keepingEmpty: true)
             let groups = stride(from: 0, to: elements.count, by: size).map { start in

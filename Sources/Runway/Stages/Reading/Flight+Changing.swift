@@ -2,9 +2,8 @@ import HTTPTypes
 
 // Calls that change data which other calls read; see ``Endpoint/invalidates``.
 extension Flight {
-    /// Stores the responses that a checked endpoint invalidates in the state of the call.
-    func readInvalidations<E: Endpoint>(of endpoint: E) {
-        if E.method.isSafe { return }
+    /// Stores the responses that a checked endpoint invalidates in the state of the call, which has an unsafe method.
+    func readInvalidations(of endpoint: some Endpoint) {
         let invalidations = endpoint.invalidates
         if !invalidations.isEmpty { reading.setInvalidations(invalidations) }
     }

@@ -95,7 +95,7 @@ extension Flight {
     /// The cache key of the call; `nil` if it could not be computed before the request was created.
     var key: CacheKey? { reading.state.withLock { $0.key } }
 
-    func setKey(_ key: consuming CacheKey?) { reading.state.withLock { $0.key = key.take() } }
+    func setKey(_ key: CacheKey) { reading.state.withLock { $0.key = key } }
 
     /// Remembers a lookup, so that it is not repeated when the request is sent.
     func setLookup(_ lookup: FlightReading.Lookup) { reading.state.withLock { $0.lookup = lookup } }
@@ -107,7 +107,15 @@ extension Flight {
     var cachedResponse: TimeToLiveResponse? { reading.state.withLock { $0.cached } }
 
     /// Remembers the stored response that the call receives, so that the response can be removed if it is rejected.
-    func receive(_ cached: TimeToLiveResponse) { reading.state.withLock { $0.cached = cached } }
+    ///
+    /// - Parameter use: Counted in the report unless it is `nil` or the call only revalidates.
+    func receive(_ cached: TimeToLiveResponse, counting use: CacheUsage.Use?) {
+        let isRevalidation = reading.state.withLock { state in
+            state.cached = cached
+            return state.isRevalidation
+        }
+        if let use, !isRevalidation { context.cache.usage.count(use, of: endpoint) }
+    }
 
     /// Remembers the target whose stored response the call receives under HTTP caching, so that the response can be
     /// removed if it is rejected.

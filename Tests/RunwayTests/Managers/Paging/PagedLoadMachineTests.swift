@@ -76,7 +76,7 @@ struct PagedLoadMachineTests {
         var machine = Machine()
         let flights = (0..<2).map { _ in Self.network.makeFlight(OffsetList.self, .standard) }
         let identities = try flights.map { flight in
-            CallIdentity(OffsetList(), try CallContent(of: OffsetList(), in: flight), in: flight)
+            CallIdentity(try CallContent(of: OffsetList(), in: flight), in: flight)
         }
         let load = machine.start(.first, OffsetList(), .standard, pages)
         _ = machine.begin(load, as: flights[0].id, identities[0], under: .joinOrReplace)

@@ -37,24 +37,23 @@ struct TimeToLiveReading {
         switch policy.freshness(of: cached, at: now) {
         case .fresh(let age):
             flight.note(CacheDecision.hit(age: age), at: now)
-            flight.count(.fresh(age: age))
-            return .response(cached.received(by: flight, as: .cache))
+            return .response(cached.received(by: flight, as: .cache, counting: .fresh(age: age)))
         case .stale where usesDisk:
             rememberLookup()
             return .wait
         case .stale(let excess) where use == .onlyIfCached:
             flight.note(CacheDecision.staleAllowed(by: excess))
-            flight.count(.stale(age: cached.age(at: now)))
-            return .response(cached.received(by: flight, as: .staleCache))
+            return .response(
+                cached.received(by: flight, as: .staleCache, counting: .stale(age: cached.age(at: now))))
         case .stale(let excess):
             guard policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally else {
                 rememberLookup()
                 return .pass
             }
             flight.note(CacheDecision.revalidating(staleBy: excess))
-            flight.count(.stale(age: cached.age(at: now)))
             flight.forgoProvisional()
-            return .provisional(cached.received(by: flight, as: .staleCache))
+            return .provisional(
+                cached.received(by: flight, as: .staleCache, counting: .stale(age: cached.age(at: now))))
         }
     }
 
@@ -105,19 +104,18 @@ struct TimeToLiveReading {
         switch freshness {
         case .fresh(let age):
             flight.note(isOnDisk ? CacheDecision.hitOnDisk(age: age) : .hit(age: age))
-            flight.count(.fresh(age: age))
-            return cached.received(by: flight, as: .cache)
+            return cached.received(by: flight, as: .cache, counting: .fresh(age: age))
         case .stale(let excess) where use == .onlyIfCached:
             flight.note(CacheDecision.staleAllowed(by: excess))
-            flight.count(.stale(age: cached.age(at: flight.clock.now)))
-            return cached.received(by: flight, as: .staleCache)
+            let age = cached.age(at: flight.clock.now)
+            return cached.received(by: flight, as: .staleCache, counting: .stale(age: age))
         case .stale(let excess):
             flight.setFallback(.stale(cached, since: flight.clock.now - excess, policy))
             fetch.validation = cached.validation(of: request)
             if policy.allowsWhileRevalidating(staleBy: excess), flight.mayLandProvisionally {
                 flight.note(CacheDecision.revalidating(staleBy: excess))
-                flight.count(.stale(age: cached.age(at: flight.clock.now)))
-                var provisional = cached.received(by: flight, as: .staleCache)
+                let age = cached.age(at: flight.clock.now)
+                var provisional = cached.received(by: flight, as: .staleCache, counting: .stale(age: age))
                 provisional.isProvisional = true
                 if !flight.landProvisionally(provisional) { return provisional }
             } else if flight.mayLandProvisionally {
@@ -192,7 +190,7 @@ extension TimeToLiveReading {
         if !policy.tiers.isEmpty {
             flight.propose(FlightReading.Proposal(response: renewed, tiers: policy.tiers, isRenewed: true))
         }
-        var validated = stored.received(by: flight, as: .cache)
+        var validated = stored.received(by: flight, as: .cache, counting: nil)
         validated.head = renewed.rawData.response
         validated.body = .whole(renewed.rawData)
         return validated
@@ -262,8 +260,10 @@ extension Freshness {
 
 extension TimeToLiveResponse {
     /// Returns the response for a call. If the response is rejected, the stored response is removed.
-    fileprivate func received(by flight: Flight, as source: ResponseSource) -> Response {
-        flight.receive(self)
+    fileprivate func received(
+        by flight: Flight, as source: ResponseSource, counting use: CacheUsage.Use?
+    ) -> Response {
+        flight.receive(self, counting: use)
         return response(from: source)
     }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 
 import struct Foundation.Date
 
@@ -101,5 +102,112 @@ extension Date {
         let seconds = now.timeIntervalSince(self)
         // Longer ages are limited to a thousand years, so that no clock overflows.
         return seconds >= 0 ? .seconds(min(seconds, 1000.0 * 365 * 86_400)) : nil
+    }
+}
+
+/// Responses stored under the key of a call, by a time to live or until evicted.
+extension ResponseCache {
+    /// Returns the response stored in memory, and the change count of the cache. The response becomes the most recently
+    /// used. With the count the call later checks whether the response has changed.
+    func lookUp(_ key: CacheKey) -> (response: TimeToLiveResponse?, changes: UInt64) {
+        state.withLock { ($0.entries.value(for: key), $0.entries.changeCount) }
+    }
+
+    /// The outcome of storing a response.
+    enum Storing: Equatable {
+        case stored
+        /// A newer response is stored, or the response's scope was cleared after its call started.
+        case outdated
+        /// The response is larger than the limit of the whole memory cache.
+        case tooLarge
+    }
+
+    /// Stores a response in the given tiers.
+    ///
+    /// - Parameter start: The value of ``lastSequenceNumber`` when the call started.
+    func store(_ response: TimeToLiveResponse, from start: UInt64, in tiers: CacheTiers) -> Storing {
+        let key = response.key
+        let isOnDisk = tiers.contains(.disk) && tier != nil && key.isPersistable
+        let (storing, replaced) = state.withLock { state -> (Storing, TimeToLiveResponse?) in
+            let former = state.entries.peek(key)
+            guard state.generations.allows(key, response.sequenceNumber, from: start),
+                former?.sequenceNumber ?? 0 <= response.sequenceNumber
+            else { return (.outdated, nil) }
+            // Memory may evict this response before an older, slower request has received its response. That response
+            // must be refused even then.
+            state.generations.replace(key, by: response.sequenceNumber)
+            if tiers.contains(.memory) {
+                state.entries.insert(response, for: key, of: key.kind, byteCount: response.byteCount)
+            } else {
+                state.entries.remove(key)
+            }
+            let isInMemory = state.entries.peek(key) === response
+            if isOnDisk { state.writeBehind.add(.store(.call(response))) }
+            // A shared response is stored by each of the calls that share it.
+            let replaced = former.flatMap { $0.sequenceNumber < response.sequenceNumber ? $0 : nil }
+            return (isInMemory || isOnDisk ? .stored : .tooLarge, replaced)
+        }
+        if let replaced {
+            usage.count(
+                at: response.fetched - replaced.fetched, isChanged: replaced.rawData.bytes != response.rawData.bytes,
+                of: key.endpointType)
+        }
+        if isOnDisk { startWriteBehind() }
+        return storing
+    }
+
+    /// Stores a response from disk in memory. Does nothing if memory contains a newer response, or if the response was
+    /// cleared since the call started.
+    func promote(_ response: TimeToLiveResponse, from start: UInt64) {
+        state.withLock { state in
+            guard state.generations.allows(response.key, start, from: start),
+                state.entries.peek(response.key).map({ $0.fetched <= response.fetched }) ?? true
+            else { return }
+            state.entries.insert(
+                response, for: response.key, of: response.key.kind, byteCount: response.byteCount)
+        }
+    }
+
+    /// Removes a rejected response, unless another has replaced it.
+    func remove(_ rejected: TimeToLiveResponse) {
+        state.withLock { state in
+            if state.entries.peek(rejected.key).map({ $0.sequenceNumber > rejected.sequenceNumber }) ?? false { return }
+            state.entries.remove(rejected.key)
+            if tier != nil, rejected.key.isPersistable { state.writeBehind.add(.remove(.call(rejected.key))) }
+        }
+        startWriteBehind()
+    }
+}
+
+/// A response stored under the key of a call, in the form that the disk tier stores.
+struct CallRecord {
+    private static var version: UInt64 { 1 }
+
+    let head: HTTPResponse
+    let body: [UInt8]
+    let date: Date
+
+    /// Reads an entry of the disk tier. Returns `nil` if the entry is malformed or was written by another version of
+    /// this package.
+    init?(_ entry: CacheTierEntry) {
+        var reader = TierRecordReader(entry.metadata)
+        guard reader.number() == Self.version, let date = reader.number(), let head = reader.head(), reader.isAtEnd
+        else {
+            return nil
+        }
+        self.head = head
+        self.date = Date(timeIntervalSince1970: Double(bitPattern: date))
+        body = entry.body
+    }
+
+    static func entry(_ response: TimeToLiveResponse) -> CacheTierEntry {
+        var writer = TierRecordWriter()
+        writer.write(version)
+        writer.write(response.date.timeIntervalSince1970.bitPattern)
+        // Cookies must not be written to disk, because they may authenticate. The cookie jar already has them.
+        var head = response.rawData.response
+        head.headerFields[.setCookie] = nil
+        writer.write(head)
+        return CacheTierEntry(metadata: writer.bytes, body: response.rawData.bytes, kind: response.key.kind)
     }
 }

@@ -55,8 +55,7 @@ struct CacheKeyTests {
     /// The key of a call by what its endpoint says, before there is a request.
     private func contentKey<E: Endpoint>(_ endpoint: E) throws -> CacheKey? {
         let flight = network.makeFlight(E.self, CallOptions(cache: .timeToLive()))
-        _ = try network.draft(endpoint, in: flight)
-        return flight.key
+        return try network.draft(endpoint, in: flight).key
     }
 
     @Test func everyPartOfTheContentChangesTheKey() throws {
