@@ -142,6 +142,15 @@ let package = Package(
             exclude: privacyManifest.excluded, resources: privacyManifest.resources, swiftSettings: settings
         ),
         .target(
+            name: "RunwayTUF",
+            dependencies: [
+                "RunwayJSON", "RunwaySignatures",
+                product("Crypto", of: "swift-crypto", with: "Signing"),
+                product("CryptoExtras", of: "swift-crypto", with: "Signing"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RunwaySigning",
             dependencies: [
                 "Runway", "RunwayFormats", "RunwayJSON", "RunwaySignatures",
@@ -386,6 +395,14 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 product("CryptoExtras", of: "swift-crypto", with: "Command"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayTUFTests",
+            dependencies: [
+                "RunwaySignatures", "RunwayTesting", "RunwayTUF",
+                product("Crypto", of: "swift-crypto", with: "Command"),
             ],
             swiftSettings: settings
         ),
