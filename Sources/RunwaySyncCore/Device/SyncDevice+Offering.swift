@@ -2,24 +2,31 @@
 
 extension SyncDevice {
     /// Whether a transaction waits for the user's decision before it is sent under a new id: it inserts a row, and the
-    /// log no longer reaches back to what the device had seen then, or it changes a row of such a transaction.
+    /// log no longer reaches back to what the device had seen then, or it ``waits(_:with:)`` for another one.
     ///
     /// - Parameter held: The rows of the transactions that wait for the decision. Those of this one are added.
     static func isOffered(_ transaction: Transaction, behind horizon: Int64, _ held: inout Set<RowKey>) -> Bool {
-        let isOld = transaction.basis.number < horizon
-        var (keys, isOffered) = (Set<RowKey>(), false)
-        for operation in transaction.operations {
-            switch operation.action {
-            case .insert(let key, _, _):
-                keys.insert(key)
-                isOffered = isOffered || isOld
-            case .update(let key, _, _), .delete(let key, _, _): keys.insert(key)
-            case .batch, .void: break
-            }
+        if transaction.basis.number < horizon, transaction.operations.contains(where: \.isInsert) {
+            held.formUnion(transaction.operations.compactMap(\.key))
         }
-        isOffered = isOffered || !keys.isDisjoint(with: held)
-        if isOffered { held.formUnion(keys) }
-        return isOffered
+        return waits(transaction, with: &held)
+    }
+
+    /// Whether a transaction changes a row of those that wait for the user's decision. It waits with them: the server
+    /// may not have the row, and a transaction that comes later in the chain would replace the newer values.
+    ///
+    /// - Parameter held: The rows of the transactions that wait. Those of this one are added.
+    static func waits(_ transaction: Transaction, with held: inout Set<RowKey>) -> Bool {
+        let keys = transaction.operations.compactMap(\.key)
+        if held.isDisjoint(with: keys) { return false }
+        held.formUnion(keys)
+        return true
+    }
+
+    /// Returns the rows of the transactions that wait for the user's decision.
+    func held(in store: some DeviceStore) throws -> Set<RowKey> {
+        let offered = try store.open().lazy.filter(\.isOffered)
+        return Set(offered.flatMap { $0.transaction.operations.compactMap(\.key) })
     }
 
     /// Sends the offered transactions as the newest of the device, or refuses them.
@@ -53,6 +60,10 @@ extension SyncDevice {
         try refresh(changed, in: &store)
         return effects
     }
+}
+
+extension Operation {
+    fileprivate var isInsert: Bool { if case .insert = action { true } else { false } }
 }
 
 extension DeviceState {

@@ -11,7 +11,7 @@ extension SyncDevice {
     ) throws {
         let captured = try store.captured()
         if captured.isEmpty { return }
-        var packing = Packing(limit: packetLimit)
+        var (packing, held) = (Packing(limit: packetLimit), try held(in: store))
         var changed = ChangedRows(Set(captured.flatMap { $0.rows.map(\.key) }))
         var merger = try preview(&changed, over: store)
         for (transaction, after) in zip(captured, try Self.valuesAfter(captured, in: store)) {
@@ -22,7 +22,8 @@ extension SyncDevice {
             }
             if actions.isEmpty { continue }
             let operations = actions.map { Operation(id: .version7(at: now, using: &random), action: $0) }
-            try enqueue(operations, time: transaction.time, by: &packing, previewedBy: &merger, in: &store)
+            try enqueue(
+                operations, time: transaction.time, by: &packing, held: &held, previewedBy: &merger, in: &store)
         }
         try store.removeCaptured()
         try store.setPreviewed(Set(merger.rows.keys), of: changed.keys.union(merger.rows.keys))
@@ -39,24 +40,27 @@ extension SyncDevice {
         try store.setState(state)
         var merger = try preview(over: store)
         let operation = Operation(id: .version7(at: now, using: &random), action: .batch(batch))
-        var packing = Packing(limit: 1)
-        try enqueue([operation], time: time, by: &packing, previewedBy: &merger, in: &store)
+        var (packing, held) = (Packing(limit: 1), Set<RowKey>())
+        try enqueue([operation], time: time, by: &packing, held: &held, previewedBy: &merger, in: &store)
         try refresh(.all, in: &store)
     }
 
+    /// Makes operations the last transaction of the chain. A transaction that has to wait for the user's decision on an
+    /// offer gets its place in the chain later.
     private func enqueue(
-        _ operations: [Operation], time: HybridTime, by packing: inout Packing, previewedBy merger: inout Merger,
-        in store: inout some DeviceStore
+        _ operations: [Operation], time: HybridTime, by packing: inout Packing, held: inout Set<RowKey>,
+        previewedBy merger: inout Merger, in store: inout some DeviceStore
     ) throws {
         var state = try store.state
         let transaction = Transaction(
             number: state.end.number + 1, previous: state.end.operation, time: time, basis: state.cursor.basis,
             operations: operations)
         try preview(transaction, by: &merger, over: store)
-        state.end = transaction.end
         state.sequence += 1
-        let packet = packing.packet(of: transaction, sequence: state.sequence)
-        try store.put(Outgoing(sequence: state.sequence, packet: packet, transaction: transaction))
+        var outgoing = Outgoing(sequence: state.sequence, packet: state.sequence, transaction: transaction)
+        outgoing.isOffered = Self.waits(transaction, with: &held)
+        if !outgoing.isOffered { state.append(&outgoing, by: &packing) }
+        try store.put(outgoing)
         try store.setState(state)
     }
 

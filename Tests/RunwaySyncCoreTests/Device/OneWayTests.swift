@@ -153,6 +153,35 @@ struct OfferingTests {
         #expect(pair.files[0].outgoing().allSatisfy { !$0.isOffered })
     }
 
+    /// An offered insert of a row that another device inserted meanwhile, with a later write of the same device.
+    private func offeredAndWritten() throws -> Pair {
+        var pair = try offered()
+        try pair.write(["a": .text("theirs")], on: 1)
+        try pair.sync(1)
+        try pair.sync()
+        try pair.write(["a": .text("newest")])
+        try pair.sync()
+        return pair
+    }
+
+    @Test func offersNeverHideNewerOwnWrites() throws {
+        var pair = try offeredAndWritten()
+        #expect(pair.shown() == ["a": .text("newest")])
+        #expect(pair.files[0].outgoing().map(\.isOffered) == [true, true, true])
+        var sent = try pair.handle(.decidedOffers(accepts: true))
+        while let (request, exchange) = sent {
+            sent = try pair.handle(.received(try pair.respond(to: request), exchange: exchange))
+        }
+        #expect(pair.space.row(Pair.key).values == ["a": .text("newest")] && pair.shown() == ["a": .text("newest")])
+    }
+
+    @Test func declinedOffersRefuseLaterWritesOfTheirRows() throws {
+        var pair = try offeredAndWritten()
+        #expect(try pair.handle(.decidedOffers(accepts: false)) == nil)
+        #expect(pair.shown() == ["a": .text("theirs")])
+        #expect(pair.effects.count { if case .refused(_, .declined) = $0 { true } else { false } } == 3)
+    }
+
     @Test func declinedInsertsAreRefusedAndShown() throws {
         var pair = try offered()
         #expect(try pair.handle(.decidedOffers(accepts: false)) == nil)
