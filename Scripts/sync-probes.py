@@ -224,6 +224,9 @@ class Run:
             if refused:
                 self.find(f"writes were refused: {refused}")
                 return None
+            if any(state.get("mismatches") for state in states):
+                self.find("the rows of a device differed from those of the server at the same entry")
+                return None
             if len(contents) == 1 and not any(waiting) and not pending:
                 stopwatch.stop()
                 self.waited = time.monotonic() - begin - stopwatch.seconds

@@ -142,6 +142,8 @@ struct SyncProbeSession: Sendable {
         writer.endArray()
         writer.name("cursor")
         writer.integer(cursor)
+        writer.name("mismatches")
+        writer.integer(Int64(status.mismatchCount))
         writer.name("revoked")
         writer.bool(status.isRevoked)
         writer.name("problem")

@@ -187,7 +187,9 @@ final class SpaceLoop: Sendable {
                             pace.pauseEnd = calls.network.clock.now + .milliseconds(milliseconds)
                             problem = .unavailable
                         case .upgrade: problem = .outdated
-                        case .differs where calls.network.clock.now >= pace.nextReading:
+                        case .differs:
+                            problem = .mismatch
+                            if calls.network.clock.now < pace.nextReading { break }
                             pace.nextReading = calls.network.clock.now + Self.readingInterval
                             pass(.reread)
                         default: break

@@ -24,6 +24,9 @@ public struct SyncProblem: Hashable, Sendable, CustomStringConvertible {
     public static let outdated = SyncProblem(description: "outdated")
     /// The file of records can't be written now, for example because the disk is full.
     public static let file = SyncProblem(description: "file")
+    /// The rows of this device differed from those of the server, by a mistake of one of them; see
+    /// ``SyncStatus/mismatchCount``. All rows are read again, at most once an hour.
+    public static let mismatch = SyncProblem(description: "mismatch")
 
     init(_ error: NetworkError) {
         self =

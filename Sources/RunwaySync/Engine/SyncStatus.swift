@@ -17,6 +17,12 @@ public struct SyncStatus: Hashable, Sendable {
     public let parkedRowCount: Int
     /// The number of changes that wait for ``SyncEngine/decideOffers(accepting:in:)``.
     public let offeredCount: Int
+    /// The number of times that the rows of this device differed from those of the server although both were at the
+    /// same change. Each time is a mistake of one of them, and worth a report to the developer. All rows are read again
+    /// then, at most once an hour.
+    public let mismatchCount: Int
+    /// The time of the last of these, by this device's clock; `nil` if there was none.
+    public let lastMismatch: Date?
     /// Whether the account may not see the space any more. Its rows were removed.
     public let isRevoked: Bool
     /// The changes that the server refused, or that were withdrawn, oldest first.
@@ -147,6 +153,7 @@ private struct SpaceReading {
             arrivedRowCount: try state?.snapshot == nil ? nil : count("runway_sync_staged WHERE space = ?", number),
             parkedRowCount: try count("runway_sync_parked WHERE space = ?", number),
             offeredCount: try count("runway_sync_outgoing WHERE space = ? AND open = 1 AND offered = 1", number),
+            mismatchCount: Int(state?.mismatchCount ?? 0), lastMismatch: state?.lastMismatch.map { Date($0) },
             isRevoked: state?.isRevoked ?? false, refusedChanges: refused.map { SyncChange($0) })
     }
 

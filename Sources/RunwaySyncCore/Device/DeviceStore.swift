@@ -78,6 +78,10 @@ package struct DeviceState: Hashable, Sendable {
     package internal(set) var backup: Int64 = 0
     /// Whether the device lost its right to the space (rule 13).
     package var isRevoked = false
+    /// The number of pages after which the rows differed from those of the server at the same entry (rule 15).
+    package internal(set) var mismatchCount: Int64 = 0
+    /// The time of the last of these pages, by the device's clock; `nil` if there was none.
+    package internal(set) var lastMismatch: HybridTime?
 
     package init(device: Identifier) { self.device = device }
 

@@ -23,8 +23,8 @@ extension SyncDevice {
 
     /// Applies a page of the log to the confirmed or staged rows, and shows the changes (rules 5, 9 and 11).
     func apply(
-        _ page: LogPage, in store: inout some DeviceStore, using random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ page: LogPage, at now: Int64, in store: inout some DeviceStore,
+        using random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws -> PageOutcome {
         var (changed, decided) = (ChangedRows(), Decided())
         let former = try store.state.cursor
@@ -64,8 +64,11 @@ extension SyncDevice {
         } else {
             try refresh(changed, in: &store)
         }
-        let state = try store.state
+        var state = try store.state
         if state.snapshot == nil, state.cursor.number == page.head, state.digest != page.digest {
+            state.mismatchCount += 1
+            state.lastMismatch = HybridTime(milliseconds: now)
+            try store.setState(state)
             effects.append(.differs)
         }
         return outcome

@@ -144,7 +144,7 @@ package struct SyncDevice: Sendable {
             // A head that was only reported may belong to another history.
             if case .pulling(let target) = phase { phase = .pulling(to: min(target ?? page.head, page.head)) }
             head = max(head, page.head)
-            switch try apply(page, in: &store, using: &random, &effects) {
+            switch try apply(page, at: now, in: &store, using: &random, &effects) {
             case .applied: try prune(through: page.backup, in: &store)
             case .stalled: phase = .idle
             case .beginAgain: try beginSnapshot(in: &store)

@@ -130,6 +130,8 @@ extension DeviceState: WireCodable {
             $0.member("horizon", horizon)
             $0.member("backup", backup)
             $0.flag("revoked", isRevoked)
+            if mismatchCount > 0 { $0.member("mismatches", mismatchCount) }
+            $0.member("mismatch", ifPresent: lastMismatch)
         }
     }
 
@@ -143,6 +145,8 @@ extension DeviceState: WireCodable {
         (digest, stagedDigest) = (try value.read("digest"), try value.read("stagedDigest"))
         (horizon, backup) = (try value.read("horizon"), try value.read("backup"))
         isRevoked = try value.readFlag("revoked")
+        mismatchCount = try value.readIfPresent("mismatches") ?? 0
+        lastMismatch = try value.readIfPresent("mismatch")
     }
 }
 

@@ -92,6 +92,11 @@ struct EngineTests {
             while try await second.store.read({ try $0.count(Notes.self, where: isRight) }) == 0 {
                 try await Task.sleep(for: .milliseconds(20))
             }
+            // Reading all rows again hides nothing.
+            #expect(await second.engine.syncInTime() == nil)
+            let status = try await second.status(of: list)
+            #expect(status.mismatchCount == 1 && status.lastMismatch != nil && status.problem == nil)
+            #expect(try await first.status(of: list).mismatchCount == 0)
             try await first.close()
             try await second.close()
         }
