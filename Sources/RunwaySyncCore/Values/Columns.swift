@@ -64,7 +64,12 @@ extension Columns: Sendable where Value: Sendable {}
 
 extension Columns: Equatable where Value: Equatable {
     package static func == (left: Self, right: Self) -> Bool {
-        left.pairs.elementsEqual(right.pairs) { $0.name.isSame(as: $1.name) && $0.value == $1.value }
+        if left.pairs.count != right.pairs.count { return false }
+        for index in left.pairs.indices {
+            let (one, other) = (left.pairs[index], right.pairs[index])
+            if one.value != other.value || !one.name.isSame(as: other.name) { return false }
+        }
+        return true
     }
 }
 

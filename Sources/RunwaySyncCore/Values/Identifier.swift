@@ -55,15 +55,27 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
 
     /// Reads a UUID in any case; `nil` if the text has another form.
     package init?(_ description: String) {
-        let groups = description.split(separator: "-", omittingEmptySubsequences: false)
-        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12], !description.utf8.contains(UInt8(ascii: "+")) else {
-            return nil
+        var (high, low, place): (UInt64, UInt64, Int) = (0, 0, 0)
+        for byte in description.utf8 {
+            switch place {
+            case 8, 13, 18, 23: if byte != UInt8(ascii: "-") { return nil }
+            default:
+                guard let digit = Self.digit(byte) else { return nil }
+                (high, low) = (high << 4 | low >> 60, low << 4 | digit)
+            }
+            place += 1
         }
-        let digits = groups.joined()
-        guard let high = UInt64(digits.prefix(16), radix: 16), let low = UInt64(digits.suffix(16), radix: 16) else {
-            return nil
-        }
+        if place != 36 { return nil }
         self.init(high: high, low: low)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt64? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
+        default: nil
+        }
     }
 }
 
