@@ -158,6 +158,10 @@ struct ExchangeTests {
             sent = try pair.handle(.received(try pair.respond(to: request), exchange: exchange), on: 1)
         }
         #expect(pair.effects == [.differs] && pair.shown(1) == pair.shown(0))
+        // Reading all rows again does not hide that they differed.
+        try pair.files[1].reload()
+        #expect(pair.files[1].state.mismatchCount == 1 && pair.files[1].state.lastMismatch != nil)
+        #expect(pair.files[0].state.mismatchCount == 0)
     }
 
     @Test(arguments: [Int64(-5), .max])
@@ -197,6 +201,27 @@ struct ExchangeTests {
         try pair.sync(1)
         #expect(pair.pushes.map(\.transactions.count) == [1, 1, 1, 1])
         #expect(pair.pulls(of: 1).count == 2 && pair.files[1].shownRows.count == 4)
+    }
+
+    @Test(arguments: [false, true])
+    func noPageIsLargeWhateverTheSpace(isSnapshot: Bool) throws {
+        var pair = Pair()
+        pair.server.pageLimit = 1_000
+        let text = SyncValue.text(String(repeating: "x", count: 300_000))
+        for row: UInt64 in 0..<40 {
+            try pair.write(["a": text], RowKey("note", Identifier(high: 0, low: row)))
+            try pair.sync()
+        }
+        if isSnapshot { pair.space.trim(to: 39) }
+        var (sizes, sent) = ([Int](), try pair.handle(.prompted, on: 1))
+        while let (request, exchange) = sent {
+            let response = try pair.respond(to: request)
+            sizes.append(response.wire.body.count)
+            sent = try pair.handle(.received(response, exchange: exchange), on: 1)
+        }
+        #expect(pair.files[1].shownRows.count == 40 && sizes.count > 10)
+        // A mebibyte, and the row that exceeds it.
+        #expect(sizes.max() ?? 0 < 1_400_000)
     }
 
     /// Rule 9.

@@ -28,6 +28,38 @@ import Testing
             kill(getpid(), SIGKILL)
         }
 
+        /// Kills its process in the middle of a write.
+        static func dieInsideAWrite(_ folder: String, list: UUID) async throws {
+            let file = URL(fileURLWithPath: folder).appending(path: "records.sqlite")
+            let store = try await RecordStore.open(at: file, tables: [Notes.self])
+            try await store.write { try $0.insert(Values(UUID(), in: list, title: "whole")) }
+            try await store.write { file in
+                try file.insert(Values(UUID(), in: list, title: "half"))
+                kill(getpid(), SIGKILL)
+            }
+        }
+
+        @Test func writeThatIsKilledLeavesNothing() async throws {
+            let (folder, list) = (try TemporaryFolder(), UUID(number: 1))
+            let path = folder.url.path
+            _ = await oneAtATime {
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [path = path as String, list = list as UUID] in
+                    try await KillTests.dieInsideAWrite(path, list: list)
+                }
+            }
+            try await SyncServer.run { server in
+                let device = try await EngineTests.Device(server, joining: list, in: folder)
+                #expect(try await device.titles() == ["whole"])
+                let reader = try await EngineTests.Device(server, joining: list)
+                for device in [device, reader] { #expect(await device.engine.syncInTime() == nil) }
+                #expect(try await reader.titles() == ["whole"])
+                let status = try await device.status(of: list)
+                #expect(status.waitingCount == 0 && status.refusedChanges.isEmpty)
+                for device in [device, reader] { try await device.close() }
+            }
+        }
+
         @Test(arguments: [1, 4, 11])
         func killedDeviceLosesNothing(_ count: Int) async throws {
             let (folder, list) = (try TemporaryFolder(), UUID(number: 1))
