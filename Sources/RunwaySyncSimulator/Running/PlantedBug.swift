@@ -13,6 +13,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case capturesTheLog
     /// A write is committed before its capture.
     case captureAfterCommit
+    /// Log numbers come from a sequence, so that a reader passes an entry whose commit is late.
+    case cursorBySequence
     /// A part of a transaction is applied as if it were all.
     case splitTransaction
     /// The clock of a device is believed.

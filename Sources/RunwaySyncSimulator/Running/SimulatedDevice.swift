@@ -34,6 +34,13 @@ struct SimulatedDevice {
         process.schema = try file.store.schema
     }
 
+    /// Handles an event in one transaction of the file.
+    mutating func handle(
+        _ event: SyncDevice.Event, at now: Int64, using random: inout SeededRandom
+    ) throws -> [SyncDevice.Effect] {
+        try file.store.handle(event, by: &process, at: now + offset, using: &random)
+    }
+
     /// Ends the process, and begins another.
     mutating func restart() throws {
         try file.store.reload()

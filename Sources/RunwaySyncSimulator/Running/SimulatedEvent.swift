@@ -106,12 +106,16 @@ extension SimulatedEvent {
     package static func list(seed: UInt64, count: Int, devices: Int) -> [SimulatedEvent] {
         var random = SeededRandom(seed: seed)
         // Each run has its own mixture, so that some go deep where others go wide.
-        let weights = Kind.allCases.map { kind in
+        var weights = Kind.allCases.map { kind in
             switch kind {
             case .write, .pass: Int.random(in: 4...12, using: &random)
             case .link, .crash: Int.random(in: 1...3, using: &random)
             default: max(Int.random(in: -2...2, using: &random), 0)
             }
+        }
+        // In a long run all devices would lose their right for ever.
+        if let revoke = Kind.allCases.firstIndex(of: .revoke), let readmit = Kind.allCases.firstIndex(of: .readmit) {
+            weights[readmit] = max(weights[readmit], 3 * weights[revoke])
         }
         let rowCount = Int.random(in: 1...4, using: &random)
         return (0..<count).map { _ in

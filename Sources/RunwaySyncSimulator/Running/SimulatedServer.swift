@@ -8,7 +8,8 @@ struct SimulatedServer {
     }
 
     var core = SpaceServer(SimulatedEvent.policies)
-    private(set) var store: MemorySpace
+    private var tables: FaultyTables
+    var store: MemorySpace { tables.space }
     private let bug: PlantedBug?
     private(set) var reference: Reference
     private var backup: (MemorySpace, Reference, [SyncValue: Identifier], Set<SyncValue>)?
@@ -27,17 +28,31 @@ struct SimulatedServer {
     private var poison: Set<SyncValue> = []
     /// The rows after each log entry of each history, by the tag of the entry.
     private(set) var states: [UInt64: [RowKey: Row]] = [0: [:]]
+    /// The newest entry of the log, with the time of its commit.
+    private var newest: (number: Int64, time: Int64) = (0, 0)
     /// The packets that came.
     private var pushed: Set<Packet> = []
     /// The database that handles the same requests; `nil` if the run has none.
     private let twin: (any SpaceTwin)?
 
     init(epoch: Identifier, bug: PlantedBug?, twin: (any SpaceTwin)? = nil) throws {
-        store = MemorySpace(epoch: epoch)
+        tables = FaultyTables(MemorySpace(epoch: epoch), bug)
         self.bug = bug
         reference = Reference(epoch: epoch)
         self.twin = twin
         try twin?.save { $0.history = store.history }
+    }
+
+    /// The part of the tables before a request that tells new transactions from known ones.
+    private struct Former {
+        var record: DeviceRecord?
+        var known: Set<Identifier> = []
+
+        init(of request: SyncRequest, in store: MemorySpace) {
+            guard case .push(let packet) = request else { return }
+            record = store.device(packet.device)
+            known = Set(packet.transactions.map(\.id).filter { store.verdict(on: $0) != nil })
+        }
     }
 
     /// Handles a request, and passes the transactions that are new to the reference.
@@ -60,28 +75,31 @@ struct SimulatedServer {
         }
         (core.pageLimit, core.minimumSchema) = (self.core.pageLimit, self.core.minimumSchema)
         let clock = bug == .believesClocks ? now + 864_000_000 : now
-        let former = store
-        var tables = FaultyTables(store, bug)
+        let former = Former(of: request, in: store)
         let response = try core.handle(request, at: clock, over: &tables).response
-        store = tables.space
         try twin?.handle(request, by: core, at: clock, expecting: response)
         if let tag = store.entry(store.history.head.number)?.tag { states[tag] = store.rows }
         if case .push(let packet) = request, case .verdicts(let verdicts, _) = response {
             note(packet, verdicts, former: former, at: now, places: &places)
         }
         note(response, places: &places)
-        if bug == .splitTransaction, case .page(let page) = response { return .page(page.unsplit) }
-        return response
+        if store.history.head.number > newest.number { newest = (store.history.head.number, now) }
+        guard case .page(let page) = response else { return response }
+        return switch bug {
+        case .splitTransaction: .page(page.unsplit)
+        case .cursorBySequence where now - newest.time < 40: .page(page.missing(newest.number))
+        default: response
+        }
     }
 
     private mutating func note(
-        _ packet: Packet, _ verdicts: [Verdict], former: MemorySpace, at now: Int64, places: inout Set<Place>
+        _ packet: Packet, _ verdicts: [Verdict], former: Former, at now: Int64, places: inout Set<Place>
     ) {
         pushed.insert(packet)
-        let isRepetition = former.device(packet.device) == store.device(packet.device)
+        let isRepetition = former.record == store.device(packet.device)
         if isRepetition { places.insert(.repetition) }
         for (transaction, verdict) in zip(packet.transactions, verdicts) {
-            if !isRepetition, former.verdict(on: transaction.id) != nil { places.insert(.duplicate) }
+            if !isRepetition, former.known.contains(transaction.id) { places.insert(.duplicate) }
             if transaction.time.milliseconds > now + 60_000 { places.insert(.clamped) }
             switch verdict {
             case .applied: if !isRepetition { noteArrival(of: transaction) }
@@ -126,9 +144,7 @@ struct SimulatedServer {
     ) throws {
         let device = Identifier(high: 9, low: 9)
         var same = random
-        var tables = FaultyTables(store, bug)
         let response = try core.write(rows, as: device, at: now, over: &tables, using: &random).response
-        store = tables.space
         try twin?.transaction { tables in
             let second = try core.write(rows, as: device, at: now, over: &tables, using: &same).response
             guard response?.transaction == second?.transaction, response?.verdict == second?.verdict else {
@@ -179,7 +195,7 @@ struct SimulatedServer {
     }
 
     mutating func backUp() throws {
-        store.history.backup = store.history.head.number
+        tables.space.history.backup = store.history.head.number
         try twin?.save { $0.history = store.history }
         backup = (store, reference, arrived, decided)
         try twin?.backUp()
@@ -190,12 +206,12 @@ struct SimulatedServer {
     /// - Parameter epoch: The new epoch; `nil` if nobody announces the restore.
     mutating func restore(announcing epoch: Identifier?) throws -> Bool {
         guard let backup else { return false }
-        (store, reference, arrived, decided) = backup
-        try store.reload()
+        (tables.space, reference, arrived, decided) = backup
+        try tables.space.reload()
         try twin?.restore()
         pushed = []
         if let epoch, bug != .oldHistory {
-            store.history.begin(epoch)
+            tables.space.history.begin(epoch)
             reference.begin(epoch)
             try twin?.save { $0.history = store.history }
         }
@@ -203,7 +219,7 @@ struct SimulatedServer {
     }
 
     mutating func trim() throws {
-        store.trim(to: (store.history.head.number + store.history.horizon.number) / 2)
+        tables.space.trim(to: (store.history.head.number + store.history.horizon.number) / 2)
         try twin?.save { $0.history = store.history }
         try twin?.removeEntries(through: store.history.horizon.number)
     }
@@ -219,7 +235,7 @@ struct SimulatedServer {
     mutating func poison(_ value: SyncValue) { poison.insert(value) }
 
     mutating func revoke(_ device: Identifier) throws {
-        store.close(device)
+        tables.space.close(device)
         try twin?.save { $0.devices[device] = store.device(device) }
     }
 }
@@ -241,5 +257,19 @@ extension LogPage {
         LogPage(
             parts: parts.map { LogPart($0.entry, from: 0, limit: .max) }, head: head, end: end, epoch: epoch,
             digest: digest, horizon: horizon, backup: backup)
+    }
+
+    /// The page for a reader that did not see the rows of an entry, whose transaction was not committed.
+    fileprivate func missing(_ number: Int64) -> LogPage {
+        let parts = parts.map { part in
+            let entry = part.entry
+            if entry.number != number { return part }
+            let rest = LogEntry(
+                number: number, tag: entry.tag, device: entry.device, transaction: entry.transaction, end: entry.end,
+                changes: [])
+            return LogPart(entry: rest, offset: part.offset, isLast: part.isLast)
+        }
+        return LogPage(
+            parts: parts, head: head, end: end, epoch: epoch, digest: digest, horizon: horizon, backup: backup)
     }
 }

@@ -90,6 +90,7 @@ extension Simulation {
             devices[index].file.written += values.map(\.value).filter { if case .text = $0 { true } else { false } }
         }
         try devices[index].file.store.write(changes, at: now + devices[index].offset)
+        operationCount += changes.count
         if try devices[index].file.store.captured().count >= SyncDevice.unsealedLimit {
             try devices[index].file.store.seal(by: devices[index].process, at: now, using: &random)
         }
@@ -125,6 +126,7 @@ extension Simulation {
         try devices[index].file.store.updateAll(
             batch, by: devices[index].process, at: now + devices[index].offset, using: &random)
         devices[index].file.written.append(value)
+        operationCount += 1
         places.insert(below < 0 ? .unconditionalBatch : .batch)
         // At the server it may match other rows.
         for index in devices.indices { devices[index].screen.isOff = true }

@@ -37,6 +37,7 @@ package struct Simulation {
     private var items: [Item] = []
     private var order = 0
     var writeCount = 0
+    var operationCount = 0
     let bug: PlantedBug?
     let direction: SyncDevice.Direction
     let narrate: ((String) -> Void)?
@@ -82,7 +83,7 @@ package struct Simulation {
         if run.failure == nil { try run.server.compareTwin() }
         return Outcome(
             failure: run.failure, stepCount: run.stepCount, trace: run.trace.hash, places: run.places,
-            transactionCount: run.server.reference.head)
+            transactionCount: run.server.reference.head, operationCount: run.operationCount)
     }
 
     /// The end of a run.
@@ -94,6 +95,8 @@ package struct Simulation {
         package let trace: UInt64
         package let places: Set<Place>
         package let transactionCount: Int64
+        /// The number of rows that the apps wrote, and of batch updates.
+        package let operationCount: Int
     }
 
     mutating func newIdentifier() -> Identifier { Identifier(high: random.next(), low: random.next()) }
@@ -151,24 +154,23 @@ package struct Simulation {
 
     /// Lets a device handle an event in one transaction of its file, and performs the effects.
     mutating func handle(_ event: SyncDevice.Event, on index: Int) throws {
-        var device = devices[index]
-        if now < device.pauseEnd { return }
+        if now < devices[index].pauseEnd { return }
         narrate?("\(now - Self.start) device \(index): \(event)")
-        let effects = try device.file.store.handle(
-            event, by: &device.process, at: now + device.offset, using: &random)
+        // A copy costs a copy of all tables, or of the file.
+        let former = devices[index].crash == .beforeCommit ? devices[index] : nil
+        let effects = try devices[index].handle(event, at: now, using: &random)
         trace.add(now, index)
-        try trace.add(device.file.store.state.cursor.number, effects.count)
+        try trace.add(devices[index].file.store.state.cursor.number, effects.count)
         if let narrate { for effect in effects { narrate("    \(effect)") } }
-        switch device.crash {
-        case .beforeCommit:
+        if let former {
             places.insert(.crashBeforeCommit)
+            devices[index] = former
             return try devices[index].restart()
-        case .afterCommit:
+        }
+        if devices[index].crash == .afterCommit {
             places.insert(.crashAfterCommit)
-            try device.restart()
-            devices[index] = device
-        case .now, nil:
-            devices[index] = device
+            try devices[index].restart()
+        } else {
             for case .send(let request, let exchange) in effects { try send(request, from: index, exchange: exchange) }
         }
         note(effects, of: index)

@@ -2,7 +2,7 @@ package import RunwaySyncCore
 
 /// The server's tables in memory, with a planted mistake.
 struct FaultyTables: SpaceTables {
-    private(set) var space: MemorySpace
+    var space: MemorySpace
     private let bug: PlantedBug?
 
     init(_ space: MemorySpace, _ bug: PlantedBug?) { (self.space, self.bug) = (space, bug) }

@@ -13,14 +13,29 @@ struct SimulatedSQLiteFile: SimulatedFile {
     private static let space = Identifier(high: 7, low: 7)
     private static let tables = ["note", "sheet", "draft", "question"]
 
-    /// A database with one space.
+    /// A database with one space, which is removed with the last reference.
     private final class File {
+        private let folder: TemporaryFolder
+        private let url: URL
         let queue: DatabaseQueue
-        let capture: ChangeCapture
+        let capture = File.makeCapture()
 
-        init(device: Identifier) throws {
-            queue = try DatabaseQueue(configuration: Self.configuration)
-            capture = Self.makeCapture()
+        /// Opens a file.
+        ///
+        /// - Parameter url: The default is a new file.
+        private init(in folder: TemporaryFolder, at url: URL? = nil) throws {
+            self.folder = folder
+            self.url = url ?? folder.url.appending(path: "\(UUID()).sqlite")
+            queue = try DatabaseQueue(path: self.url.path, configuration: Self.configuration)
+        }
+
+        deinit {
+            try? queue.close()
+            try? FileManager.default.removeItem(at: url)
+        }
+
+        convenience init(device: Identifier, in folder: TemporaryFolder) throws {
+            try self.init(in: folder)
             try queue.write { database in
                 for table in SimulatedSQLiteFile.tables {
                     try database.execute(
@@ -37,16 +52,18 @@ struct SimulatedSQLiteFile: SimulatedFile {
             }
         }
 
-        init(copying other: File) throws {
-            queue = try DatabaseQueue(configuration: Self.configuration)
-            capture = Self.makeCapture()
+        convenience init(copying other: File) throws {
+            try self.init(in: other.folder)
             try other.queue.backup(to: queue)
             try queue.write { try capture.readShapes($0) }
         }
 
         private static var configuration: Configuration {
             var configuration = Configuration()
-            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA recursive_triggers = ON") }
+            configuration.prepareDatabase { database in
+                // No process and no machine ends here, so that nothing has to be on the drive.
+                try database.execute(sql: "PRAGMA recursive_triggers = ON; PRAGMA synchronous = OFF")
+            }
             return configuration
         }
 
@@ -62,7 +79,10 @@ struct SimulatedSQLiteFile: SimulatedFile {
 
     private var file: File
 
-    init(device: Identifier) throws { file = try File(device: device) }
+    init(device: Identifier, in folder: TemporaryFolder) throws { file = try File(device: device, in: folder) }
+
+    /// Ends all that the process remembers, and opens the file again.
+    mutating func reload() throws { file = try File(copying: file) }
 
     private func read<Value>(_ body: (SQLiteDeviceStore) throws -> Value) throws -> Value {
         try file.queue.write { try body(file.capture.store(of: Self.space, in: $0)) }
