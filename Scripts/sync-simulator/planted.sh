@@ -9,6 +9,9 @@ plant "rule 5: a winner stores its own clock" Merging/Merger.swift 's/max\(time,
 plant "rule 6: an insert begins the first life" Merging/Row.swift 's/life \+ 1 \+ life % 2/1/'
 plant "rule 6: columns outlive their row" Merging/Row.swift 's/if change\.life > life \{ columns = \[:\] \}//'
 plant "rule 7: whole rows are merged" Merging/Merger.swift 's/case \.wholeRow: .*/case .wholeRow: break/'
+plant "rule 5: whole rows are called merging" Operations/Operation.swift 's/if policy == \.wholeRow \{/if policy != .keepBoth {/'
+plant "rule 6: a tombstone is a column, which an update sets back" Merging/Merger.swift \
+    '/case \.update\(let key, let life, let values\):/,/case \.delete/s/if life < row\.life \{ return \.superseded \}/if life < row.life { rows[key] = Row(life: row.life + 1 - row.life % 2, number: author.number, columns: row.columns) }/'
 plant "rule 8: a time that is ahead is refused" Server/SpaceServer.swift \
     's/(if transaction\.isVoid .*)/\1; if transaction.time > time { return .refused(.forbidden, head: head) }/'
 plant "rule 10: a head that was only heard of is pulled to" Device/SyncDevice.swift \
@@ -21,7 +24,7 @@ plant "rule 12: a server that lost the end of a chain is believed" Device/SyncDe
 plant "rule 12: a re-sent update is not merged when its row comes back" Server/SpaceServer.swift \
     's/try mergeWaiting\(&merger, &waits, at: number, history, over: store\)//'
 plant "rule 13: a refusal of the rights applies to one operation" Server/SpaceServer.swift \
-    's/guard isOwn .. mayWrite\(device, operation\.action\) else \{ return \.forbidden \}/if !mayWrite(device, operation.action) { continue }/'
+    's/(if let sender, try !mayMerge\(.*\)) \{ return \.forbidden \}/\1 { continue }/'
 plant "rule 1: a value is sealed from the screen" Device/SyncDevice+Sealing.swift \
     's/try later\[\$0\.key\] \?\? store\.shown\(\$0\.key\)/try store.shown($0.key)/'
 plant "rule 13: an id that is taken stays" Device/SyncDevice.swift \

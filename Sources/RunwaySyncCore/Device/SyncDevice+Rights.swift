@@ -34,7 +34,9 @@ extension SyncDevice {
         guard state.isRevoked else { return [] }
         (state.isRevoked, state.cursor) = (false, .none)
         try store.setState(state)
-        let effects = try renumber(resending: [], in: &store, using: &random)
+        // A snapshot shows the acknowledged transactions that the server has lost. A device that only sends reads none,
+        // and sends all of them again.
+        let effects = try renumber(resending: isOneWay ? nil : [], in: &store, using: &random)
         if !isOneWay { try beginSnapshot(in: &store) }
         return effects
     }

@@ -30,6 +30,23 @@ struct OneWayTests {
         #expect(pair.pulls(of: 0).isEmpty && pair.shown() == ["a": .text("2")])
     }
 
+    @Test func readmittedDevicesSendAgainWhatARestoreLost() throws {
+        var pair = pair()
+        let backup = pair.space
+        try pair.write(["a": .text("1")])
+        try pair.sync()
+        pair.space = backup
+        pair.space.close(pair.files[0].state.device)
+        try pair.write(["a": .text("2")])
+        try pair.sync()
+        #expect(pair.files[0].state.isRevoked)
+        var sent = try pair.handle(.readmitted)
+        while let (request, exchange) = sent {
+            sent = try pair.handle(.received(try pair.respond(to: request), exchange: exchange))
+        }
+        #expect(pair.space.row(Pair.key).values == ["a": .text("1")])
+    }
+
     @Test func aWriteBeforeItsDeadlineIsSent() throws {
         var pair = pair(deadline: 60_000)
         try fail(&pair, arrives: false)
