@@ -52,7 +52,10 @@
       const call = calls.get(id)
       if (type === 'abort' && call && !call.isAborted) {
         call.isAborted = true // the call counts until the app has confirmed its end
+        call.taken?.(false)
         send('abort', { id })
+      } else if (type === 'taken') {
+        call?.taken?.(true)
       } else if (type === 'acknowledge' && call?.parts > 0) {
         call.parts -= 1
         send('acknowledge', { id })
@@ -66,12 +69,16 @@
       send('opened', {})
     }, { once: true, capture: true })
 
-    // The app calls this function with constant code, and passes the reply as values.
+    // The app calls this function with constant code, and passes the reply as values. For a chunk of bytes it returns a
+    // promise of whether the page wants more of them, which it has as soon as the page has taken this one.
     globalThis.runwayReply = (ofDocument, ofGeneration, type, id, kind, text) => {
-      if (ofDocument !== document || ofGeneration !== generation || !calls.has(id)) return
-      if (type === 'part') calls.get(id).parts += 1
-      else calls.delete(id)
+      const call = calls.get(id)
+      if (ofDocument !== document || ofGeneration !== generation || !call) return false
+      if (type === 'chunk' && call.isAborted) return false
+      if (type === 'part') call.parts += 1
+      else if (type !== 'chunk') calls.delete(id)
       port.postMessage({ type, id, kind, text })
+      return type === 'chunk' && new Promise(resolve => { call.taken = resolve })
     }
 
     addEventListener('pagehide', event => event.isTrusted && send('hidden', {}), true)
@@ -79,6 +86,7 @@
       if (!event.isTrusted || !event.persisted) return
       generation += 1
       gestureTime = -Infinity
+      for (const call of calls.values()) call.taken?.(false)
       calls.clear()
       send('shown', {})
       port.postMessage({ type: 'shown' })
@@ -102,6 +110,11 @@
     const { defineProperty, freeze, create } = Object
     const NativePromise = Promise
     const load = fetch.bind(globalThis)
+    const decode = atob.bind(globalThis)
+    const Bytes = Uint8Array
+    const uncurried = method => Function.prototype.call.bind(method)
+    const codeAt = uncurried(String.prototype.charCodeAt)
+    const setBytes = uncurried(Bytes.prototype.set)
     const { port1: port, port2 } = new MessageChannel()
     const post = port.postMessage.bind(port)
     const calls = create(null)
@@ -131,7 +144,7 @@
           settle(value)
         }
         const text = stringify(input === undefined ? {} : input)
-        calls[id] = { resolve: end(resolve), reject: end(reject), parts }
+        calls[id] = { resolve: end(resolve), reject: end(reject), parts, chunks: [] }
         signal?.addEventListener('abort', abort)
         post({ type: 'call', id, name, text })
       })
@@ -142,6 +155,21 @@
       const response = await load(address, { cache: 'no-store', credentials: 'omit' })
       if (!response.ok) throw new BridgeError('ended', 'The bytes of the call are gone.')
       return response.arrayBuffer()
+    }
+
+    const bytesOfChunk = text => {
+      const characters = decode(text)
+      const bytes = new Bytes(characters.length)
+      for (let i = 0; i < bytes.length; i++) bytes[i] = codeAt(characters, i)
+      return bytes
+    }
+
+    const joined = chunks => {
+      let length = 0
+      for (let i = 0; i < chunks.length; i++) length += chunks[i].length
+      const bytes = new Bytes(length)
+      for (let i = 0, start = 0; i < chunks.length; start += chunks[i++].length) setBytes(bytes, chunks[i], start)
+      return bytes.buffer
     }
 
     port.onmessage = event => {
@@ -156,9 +184,13 @@
       const call = calls[id]
       if (!call) return
       if (type === 'part') return call.parts(parse(text), () => post({ type: 'acknowledge', id }))
+      if (type === 'chunk') {
+        call.chunks[call.chunks.length] = bytesOfChunk(text)
+        return post({ type: 'taken', id })
+      }
       delete calls[id]
       if (type === 'done') call.resolve(parse(text))
-      else if (type === 'bytes') call.resolve(bytes(text))
+      else if (type === 'bytes') call.resolve(text ? bytes(text) : joined(call.chunks))
       else call.reject(new BridgeError(kind, text))
     }
 

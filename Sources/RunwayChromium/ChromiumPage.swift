@@ -197,11 +197,27 @@ package final class ChromiumPage: Sendable {
     }
 
     private func reset() {
-        for origin in Set(state.withLock { $0.contexts.map(\.origin) }) {
-            browser.pipe.post(
-                "Storage.clearDataForOrigin", ["origin": .string(origin), "storageTypes": "all"], in: session)
+        let origins = Set(state.withLock { $0.contexts.map(\.origin) })
+        // A tab or a browser that ends meanwhile has no data to clear.
+        Task { try? await clear(origins) }
+    }
+
+    /// Clears the data of origins, and loads the page again.
+    ///
+    /// No script of the page may write after the data are cleared. So scripts are disabled first, also those of
+    /// `pagehide`; then the page is replaced, and removed from the history, where it would be frozen.
+    private func clear(_ origins: Set<String>) async throws {
+        let pipe = browser.pipe
+        let history = try await pipe.send("Page.getNavigationHistory", in: session)
+        let entry = history["entries"].elements.dropFirst(history["currentIndex"].integer ?? 0).first
+        pipe.post("Emulation.setScriptExecutionDisabled", ["value": true], in: session)
+        try await load("about:blank")
+        pipe.post("Page.resetNavigationHistory", in: session)
+        for origin in origins {
+            pipe.post("Storage.clearDataForOrigin", ["origin": .string(origin), "storageTypes": "all"], in: session)
         }
-        browser.pipe.post("Page.reload", ["ignoreCache": true], in: session)
+        _ = try await pipe.send("Emulation.setScriptExecutionDisabled", ["value": false], in: session)
+        try await load(entry?["url"].string ?? "about:blank")
     }
 
     func refusePopup() { bridged.page?.refuse(.popup, "The page tried to open a window.") }

@@ -10,14 +10,15 @@ struct PageFixture {
 
     var document: PageDocument
     var now = Duration.zero
-    var name = "a-b-c-d"
+    var name: String
     var generation = 1
     private var lastID = 0
 
     init(
-        origin: String = home, isMainFrame: Bool = true, limits: BridgeLimits = BridgeLimits(),
-        commands: [Command]? = nil
+        name: String = "a-b-c-d", origin: String = home, isMainFrame: Bool = true,
+        limits: BridgeLimits = BridgeLimits(), commands: [Command]? = nil
     ) {
+        self.name = name
         let echo = Command("echo") { (input: [String: String], _) in input }
         let change = Command("change", isUnsafe: true) { (_: NoValue, _) in NoValue() }
         let commands = commands ?? [echo, change]

@@ -75,10 +75,20 @@ struct DocumentTests {
 
     @Test func signingOutEndsCallsAndClearsThePage() async throws {
         try await leaving { (visit) async throws in
-            _ = try await visit.page.evaluate("(document.cookie = 'session=1', localStorage.name = 'Ada')")
+            // The page writes as often as it can, and once more when it is left.
+            let write = """
+                (() => {
+                  const write = () => { document.cookie = 'session=1'; localStorage.name = 'Ada' }
+                  setInterval(write, 0)
+                  addEventListener('pagehide', write)
+                  write()
+                })()
+                """
+            _ = try await visit.page.evaluate(write)
             visit.bridge.signOut()
         } then: { (visit) async throws in
-            let data = "globalThis.ends ? undefined : [document.cookie, localStorage.length]"
+            let data = "location.protocol !== 'http:' || globalThis.ends ? undefined : "
+                + "[document.cookie, localStorage.length]"
             var state = ""
             // The page that is about to be loaded again may take the question with it.
             for _ in 0..<10 where state.isEmpty { state = (try? await visit.value(of: data)) ?? "" }

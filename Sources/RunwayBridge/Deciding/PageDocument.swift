@@ -87,18 +87,25 @@ struct PageDocument {
 
     mutating func receive(_ text: String, at now: Duration) -> [Action] {
         guard let message = PageMessage(text) else { return refuse("", .malformed, "The message is malformed.", now) }
-        switch message.content {
-        case .opened, .shown:
-            defer { (document, generation, isHidden) = (message.document, message.generation, false) }
-            return end(.ended, "The page was left while the call was in flight.", at: now)
-        default: break
-        }
-        // Numbers of contexts repeat across processes, so that a late message may come from an earlier document.
+        // The first of these messages names the document. One that may call nothing needs no name: a shell that does not
+        // learn which frames are gone has one context for several.
+        let namesDocument =
+            switch message.content {
+            case .opened, .shown: document == nil
+            default: false
+            }
+        if namesDocument || closed != nil { (document, generation) = (message.document, message.generation) }
+        // Numbers of contexts repeat across processes, so that a late message may come from an earlier document. It must
+        // not end what the new one has begun.
         guard message.document == document else {
             return refuse("", .ended, "The message comes from a document that is gone.", now)
         }
         switch message.content {
-        case .opened, .shown: return []
+        case .opened: return []
+        case .shown:
+            guard message.generation > generation else { return [] }
+            defer { (generation, isHidden) = (message.generation, false) }
+            return end(.ended, "The page was left while the call was in flight.", at: now)
         case .hidden:
             defer { isHidden = true }
             return end(.ended, "The page was left while the call was in flight.", at: now)

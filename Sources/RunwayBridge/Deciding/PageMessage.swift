@@ -64,9 +64,9 @@ struct PageMessage {
 
 /// A reply to the relay. The shell passes its members as values to the function `runwayReply` of the context.
 package struct PageReply: Sendable, Equatable {
-    /// The kinds of replies. A part is followed by others, and the other kinds end the call.
+    /// The kinds of replies. A part and a chunk of bytes are followed by others, and the other kinds end the call.
     package enum Kind: String, Sendable {
-        case done, bytes, failed, part
+        case done, bytes, failed, part, chunk
     }
 
     /// The document and the generation that made the call. The relay of any other drops the reply.
@@ -79,6 +79,7 @@ package struct PageReply: Sendable, Equatable {
     package let kind: Kind
     /// The kind of the error; empty unless the call failed.
     package let errorKind: String
-    /// JSON, the address of bytes, or the sentence of an error.
+    /// JSON, the address of bytes, a chunk of them in base64, or the sentence of an error. An end without an address
+    /// follows the chunks.
     package let text: String
 }

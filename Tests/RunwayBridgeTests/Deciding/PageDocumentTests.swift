@@ -100,8 +100,38 @@ struct PageDocumentTests {
         page.name = "e-f-g-h"
         let late = page.call("echo")
         #expect(late.started.isEmpty && late.replies.isEmpty && late.records.map(\.error?.kind) == [.ended])
-        _ = page.send("opened")
-        #expect(page.call("echo").started.count == 1)
+    }
+
+    @Test func lateMessagesBeginNoGeneration() throws {
+        var page = PageFixture()
+        let id = try #require(page.call("echo").started.first?.id)
+        page.name = "e-f-g-h"
+        for type in ["opened", "shown"] {
+            page.generation = 2
+            let late = page.send(type)
+            #expect(late.cancelled.isEmpty && late.records.map(\.error?.kind) == [.ended])
+        }
+        // The document's own messages, again.
+        (page.name, page.generation) = ("a-b-c-d", 1)
+        for type in ["opened", "shown"] { #expect(page.send(type).isEmpty) }
+        let end = page.document.finish(id, .success(.json(Array("1".utf8))), at: .zero)
+        #expect(end.replies.map(\.generation) == [1] && end.records.map(\.error) == [nil])
+    }
+
+    @Test func generationsThatEndedStayEnded() {
+        var page = PageFixture()
+        _ = page.send("hidden")
+        _ = page.send("shown")
+        #expect(page.call("echo").refusal == "ended")
+    }
+
+    @Test func framesOfOneContextReceiveTheirRefusals() {
+        var frames = PageFixture(isMainFrame: false)
+        for name in ["e-f-g-h", "i-j-k-l"] {
+            frames.name = name
+            let replies = frames.call("echo").replies
+            #expect(replies.map(\.document) == [name] && replies.map(\.errorKind) == ["foreignFrame"])
+        }
     }
 
     @Test(arguments: [
@@ -160,9 +190,7 @@ struct PageDocumentTests {
 
     @Test func idempotencyKeysNeverRepeat() {
         var page = PageFixture()
-        var other = PageFixture()
-        other.name = "e-f-g-h"
-        _ = other.send("opened")
+        var other = PageFixture(name: "e-f-g-h")
         var keys: [String] = []
         for _ in 0..<3 { keys += page.call("echo").started.map(\.idempotencyKey) }
         keys += other.call("echo").started.map(\.idempotencyKey)
