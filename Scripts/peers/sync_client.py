@@ -62,18 +62,19 @@ class SyncClient:
 
     def snapshot(self):
         """Reads all rows page by page, and then the log from the head at which the first page was made."""
-        rows, request = {}, {"device": self.device, "schema": 1}
+        rows, request, start = {}, {"device": self.device, "schema": 1}, None
         while True:
             page = self.request("snapshot", request)
             for row in page["rows"]:
                 values = {name: value for cells in row.get("cells", []) for name, value in cells[4].items()}
                 rows[tuple(row["key"])] = {"life": row["life"], "number": row["number"], "values": values}
                 self.receive(row)
-            request["start"] = page["start"]
+            # A row may be newer than the first page: the server has to have the history of the last one still.
+            start, request["start"] = start or page["start"], page["head"]
             if not page.get("more"):
                 break
             request["after"] = page["rows"][-1]["key"]
-        self.rows, self.cursor = rows, page["start"]
+        self.rows, self.cursor = rows, start
         self.pull()
 
     def pull(self, on_entry=lambda entry: None):

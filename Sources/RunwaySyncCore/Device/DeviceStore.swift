@@ -93,10 +93,11 @@ package struct DeviceState: Hashable, Sendable {
 
 /// A snapshot that is being read (rule 11).
 package enum SnapshotProgress: Hashable, Sendable {
-    /// Pages of rows arrive; none has arrived yet if `start` is `nil`.
-    case rows(start: Cursor?, after: RowKey?, decided: Set<Identifier>)
+    /// Pages of rows arrive. The first one had the head `start`, and the last one `head`; both are `nil` if none has
+    /// arrived yet.
+    case rows(start: Cursor?, head: Cursor?, after: RowKey?, decided: Set<Identifier>)
     /// All rows have arrived; now the log up to `end` is applied to them.
-    case log(cursor: Cursor, end: Int64, decided: Set<Identifier>)
+    case log(cursor: Cursor, end: Cursor, decided: Set<Identifier>)
 }
 
 /// The changes of one write of the app, which triggers captured (rule 1).

@@ -12,13 +12,14 @@ extension SyncDevice {
     /// Returns the request for the next rows or entries.
     func nextPull(in store: some DeviceStore) throws -> SyncRequest {
         let state = try store.state
-        guard case .rows(let start, let after, _) = state.snapshot else {
+        // The server checks that its history still has the head of the last page: rows may come from any entry before.
+        guard case .rows(_, let head, let after, _) = state.snapshot else {
             return .pull(
                 PullRequest(device: state.device, cursor: state.position, offset: state.received, schema: schema))
         }
-        let pending = start == nil ? try named(in: store) : []
+        let pending = head == nil ? try named(in: store) : []
         return .snapshot(
-            SnapshotRequest(device: state.device, start: start, after: after, pending: pending, schema: schema))
+            SnapshotRequest(device: state.device, start: head, after: after, pending: pending, schema: schema))
     }
 
     /// Applies a page of the log to the confirmed or staged rows, and shows the changes (rules 5, 9 and 11).
@@ -43,6 +44,10 @@ extension SyncDevice {
             state.parts.append(part)
             try store.setState(state)
             if !part.isLast { continue }
+            if case .log(_, let end, _) = state.snapshot, part.entry.number == end.number, part.entry.tag != end.tag {
+                outcome = .beginAgain
+                break
+            }
             if try isForeign(part.entry, in: store) {
                 outcome = .forked
                 break
@@ -59,8 +64,11 @@ extension SyncDevice {
         }
         try settle(decided, since: former, in: &store, &changed)
         if case .log(let cursor, let end, let decided) = try store.state.snapshot {
-            if cursor.number >= end { effects += try adopt(cursor, decided: decided, in: &store, using: &random) }
-            if cursor.number < end, page.parts.isEmpty, outcome == .applied { outcome = .beginAgain }
+            if cursor.number >= end.number {
+                effects += try adopt(cursor, decided: decided, in: &store, using: &random)
+            } else if page.parts.isEmpty, outcome == .applied {
+                outcome = .beginAgain
+            }
         } else {
             try refresh(changed, in: &store)
         }

@@ -3,7 +3,7 @@ extension SyncDevice {
     /// The app sees the former rows until all new ones have arrived.
     func beginSnapshot(in store: inout some DeviceStore) throws {
         var state = try store.state
-        state.snapshot = .rows(start: nil, after: nil, decided: [])
+        state.snapshot = .rows(start: nil, head: nil, after: nil, decided: [])
         (state.parts, state.stagedDigest) = ([], Digest())
         try store.setState(state)
         try store.removeStaged()
@@ -22,7 +22,8 @@ extension SyncDevice {
     ) throws -> [Effect] {
         try note(horizon: page.horizon, in: &store)
         var state = try store.state
-        guard case .rows(_, let after, var decided) = state.snapshot else { return [] }
+        guard case .rows(let first, _, let after, var decided) = state.snapshot else { return [] }
+        let start = first ?? page.start
         for item in page.rows {
             for (_, cell) in item.row.columns { state.clock.receive(cell.stamp.time) }
             state.stagedDigest.replace(item.key, try store.staged(item.key), by: item.row)
@@ -31,11 +32,11 @@ extension SyncDevice {
         decided.formUnion(page.decided)
         state.snapshot =
             page.isLast
-            ? .log(cursor: page.start, end: page.head.number, decided: decided)
-            : .rows(start: page.start, after: page.rows.last?.key ?? after, decided: decided)
+            ? .log(cursor: start, end: page.head, decided: decided)
+            : .rows(start: start, head: page.head, after: page.rows.last?.key ?? after, decided: decided)
         try store.setState(state)
-        guard page.isLast, page.start.number >= page.head.number else { return [] }
-        return try adopt(page.start, decided: decided, in: &store, using: &random)
+        guard page.isLast, start == page.head else { return [] }
+        return try adopt(start, decided: decided, in: &store, using: &random)
     }
 
     /// Makes the staged rows the confirmed ones, and shows them with the pending transactions that they do not contain.

@@ -154,8 +154,9 @@ extension SnapshotProgress: WireCodable {
     package func write(to writer: inout JSONWriter) {
         writer.object {
             switch self {
-            case .rows(let start, let after, let decided):
+            case .rows(let start, let head, let after, let decided):
                 $0.member("start", ifPresent: start)
+                $0.member("head", ifPresent: head)
                 $0.member("after", ifPresent: after)
                 $0.list("decided", decided.sorted())
             case .log(let cursor, let end, let decided):
@@ -172,7 +173,8 @@ extension SnapshotProgress: WireCodable {
             self = .log(cursor: cursor, end: try value.read("end"), decided: decided)
         } else {
             self = .rows(
-                start: try value.readIfPresent("start"), after: try value.readIfPresent("after"), decided: decided)
+                start: try value.readIfPresent("start"), head: try value.readIfPresent("head"),
+                after: try value.readIfPresent("after"), decided: decided)
         }
     }
 }

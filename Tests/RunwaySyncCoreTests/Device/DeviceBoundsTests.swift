@@ -21,7 +21,7 @@ struct DeviceBoundsTests {
             pair.files[0].put(outgoing(number, .decided(.applied(number), at: .zero)))
         }
         var state = pair.files[0].state
-        state.snapshot = .rows(start: nil, after: nil, decided: [])
+        state.snapshot = .rows(start: nil, head: nil, after: nil, decided: [])
         pair.files[0].setState(state)
         guard case .snapshot(let request)? = try pair.handle(.prompted)?.0 else { throw TestFailure() }
         #expect(request.pending.count == SnapshotRequest.maximumPending)

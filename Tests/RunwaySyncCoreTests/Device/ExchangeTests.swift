@@ -224,6 +224,40 @@ struct ExchangeTests {
         #expect(sizes.max() ?? 0 < 1_400_000)
     }
 
+    /// Rules 11 and 12: the rows of a snapshot may be newer than its start.
+    @Test(arguments: [false, true])
+    func snapshotsBeginAgainAfterARestore(isGrown: Bool) throws {
+        var pair = Pair()
+        pair.server.pageLimit = 1
+        let keys = (1...3).map { RowKey("note", Identifier(high: 0, low: $0)) }
+        for key in keys { try pair.write(["a": .text("1")], key) }
+        try pair.sync()
+        let backup = pair.space
+        pair.space.trim(to: 2)
+        var (request, exchange) = try #require(try pair.handle(.prompted, on: 1))
+        (request, exchange) = try #require(
+            try pair.handle(.received(try pair.respond(to: request), exchange: exchange), on: 1))
+        (request, exchange) = try #require(
+            try pair.handle(.received(try pair.respond(to: request), exchange: exchange), on: 1))
+        // The second page has a change that the restored server loses.
+        try pair.write(["a": .text("lost")], keys[1])
+        try pair.sync()
+        (request, exchange) = try #require(
+            try pair.handle(.received(try pair.respond(to: request), exchange: exchange), on: 1))
+        pair.space = backup
+        pair.files[0] = MemoryDeviceStore(device: Identifier(high: 2, low: 9))
+        if isGrown {
+            try pair.write(["a": .text("2")], keys[2])
+            try pair.sync()
+        }
+        var sent: (SyncRequest, Int64)? = (request, exchange)
+        while let (request, exchange) = sent {
+            sent = try pair.handle(.received(try pair.respond(to: request), exchange: exchange), on: 1)
+        }
+        #expect(pair.shown(1, keys[1]) == ["a": .text("1")] && pair.effects.isEmpty)
+        #expect(pair.files[1].rows == pair.space.rows)
+    }
+
     /// Rule 9.
     @Test func partsOfTwoHistoriesAreNotCombined() throws {
         var pair = Pair()

@@ -149,7 +149,8 @@ struct WireSamples {
         state.sequence = number()
         state.snapshot =
             flag()
-            ? .rows(start: cursor(), after: key(), decided: [id()]) : .log(cursor: cursor(), end: number(), decided: [])
+            ? .rows(start: cursor(), head: cursor(), after: key(), decided: [id()])
+            : .log(cursor: cursor(), end: cursor(), decided: [])
         state.isRevoked = flag()
         return state
     }
