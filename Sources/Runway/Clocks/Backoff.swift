@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Delays further attempts after consecutive failures: exponential backoff with jitter.
 ///
 /// After *n* failures in a row the next attempt waits for a random time between `certainPart` · bound and bound, where
@@ -51,4 +53,19 @@ package struct Backoff: Sendable, Equatable {
 
     /// Resets the count of failures, after a success or another event that makes success likely.
     package mutating func reset() { (failures, end) = (0, .zero) }
+}
+
+/// The random number generator that the stages and calls of a layer share.
+final class LayerRandomness: Sendable {
+    /// Guards the generator.
+    private let generator: Mutex<any RandomNumberGenerator & Sendable>
+
+    init(_ generator: any RandomNumberGenerator & Sendable) { self.generator = Mutex(generator) }
+
+    func bits() -> (UInt64, UInt64) { generator.withLock { ($0.next(), $0.next()) } }
+
+    /// Returns a random wait of the backoff after this many consecutive failures.
+    func wait(_ backoff: Backoff, after failures: Int) -> Duration {
+        generator.withLock { backoff.wait(after: failures, using: &$0) }
+    }
 }

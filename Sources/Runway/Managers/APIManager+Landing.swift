@@ -1,20 +1,4 @@
 extension APIManager {
-    /// The interceptors of a call in order: the interceptors of the layer for all calls, the interceptors of the layer
-    /// for the endpoint, and the interceptor of the manager.
-    var interceptors: [any Interceptor] {
-        let shared = network.interceptors.all(of: E.self)
-        return interceptor.map { shared + [$0] } ?? shared
-    }
-
-    /// The manager that the app created. If that manager makes its calls through this manager, it is ``owner``;
-    /// otherwise it is this manager.
-    var publicManager: any APIManaging { owner ?? self }
-
-    /// Returns whether a call is in progress: its result was not delivered yet, and the call was not ended, for example
-    /// by a hook.
-    func isPending(_ flight: Flight) -> Bool { isPending(flight.id) }
-    func isPending(_ flight: FlightID) -> Bool { state.machine.isPending(flight) }
-
     /// Delivers the result of a call: stores the response that the manager shows, notifies the delegate and calls the
     /// hooks.
     ///
@@ -122,16 +106,6 @@ extension APIManager {
         end(flight.id, as: .replaced)
         _ = resume()
         return true
-    }
-
-    /// Returns the error of the manager's validator if the validator refuses a response; otherwise `nil`.
-    func refusal(of rawData: RawData) -> NetworkError? {
-        do {
-            try validator?.apiManager(publicManager, validateResponse: rawData)
-            return nil
-        } catch {
-            return .invalidResponse(in: .checking, rawData, error)
-        }
     }
 
     /// Returns whether the account of a call is signed in. If it is not, the response is not for the current user, so

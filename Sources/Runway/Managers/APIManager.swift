@@ -87,6 +87,32 @@ public class APIManager<E: Endpoint>: APIManaging, Observable {
         state = ManagerState(overlap: self.overlap)
     }
 
+    /// The interceptors of a call in order: the interceptors of the layer for all calls, the interceptors of the layer
+    /// for the endpoint, and the interceptor of the manager.
+    var interceptors: [any Interceptor] {
+        let shared = network.interceptors.all(of: E.self)
+        return interceptor.map { shared + [$0] } ?? shared
+    }
+
+    /// The manager that the app created. If that manager makes its calls through this manager, it is ``owner``;
+    /// otherwise it is this manager.
+    var publicManager: any APIManaging { owner ?? self }
+
+    /// Returns whether a call is in progress: its result was not delivered yet, and the call was not ended, for example
+    /// by a hook.
+    func isPending(_ flight: Flight) -> Bool { isPending(flight.id) }
+    func isPending(_ flight: FlightID) -> Bool { state.machine.isPending(flight) }
+
+    /// Returns the error of the manager's validator if the validator refuses a response; otherwise `nil`.
+    func refusal(of rawData: RawData) -> NetworkError? {
+        do {
+            try validator?.apiManager(publicManager, validateResponse: rawData)
+            return nil
+        } catch {
+            return .invalidResponse(in: .checking, rawData, error)
+        }
+    }
+
     func makeFlight(_ options: CallOptions) -> Flight {
         network.makeFlight(E.self, options, for: publicManager)
     }
