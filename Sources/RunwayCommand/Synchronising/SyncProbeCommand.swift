@@ -10,7 +10,8 @@ struct SyncProbeCommand: AsyncParsableCommand {
         discussion: """
             Reads one JSON object a line, and writes one a line. The table "item" has
             the columns a, b, c and rank (text), and n (integer). Rows and spaces of
-            any text are mapped to UUIDs. The file keeps the device from run to run.
+            any text are mapped to UUIDs, and rows are shown by their texts on every
+            device. The file keeps the device from run to run.
 
             LINES
               {"do":"txn","set":[{"table":"item","row":"1","values":{"a":"x"}},

@@ -20,7 +20,7 @@ struct SyncProbeSession: Sendable {
 
     init(server: String, space: String, file: URL, clockOffset: Double) async throws {
         self.space = ProbeName.identifier(of: space)
-        store = try await RecordStore.open(at: file, tables: [ProbeItems.self])
+        store = try await RecordStore.open(at: file, tables: [ProbeItems.self, ProbeNames.self])
         let network = NetworkLayer(transport: try NIOTransport(), status: status)
         network.configure(ProbedServer.self) { $0.baseURLs = [.release: server] }
         engine = try await SyncEngine(store, over: network, service: ProbedServer.self, eventsPath: "events")
@@ -83,6 +83,7 @@ struct SyncProbeSession: Sendable {
 
     private func write(_ list: JSONValue) async throws {
         var changes: [(id: UUID, values: Values<ProbeItems>?)] = []
+        var names: [Values<ProbeNames>] = []
         for change in list.elements {
             guard change["table"].string == ProbeItems.name else { throw ProbeRefusal("there is no such table") }
             guard let row = change["row"].string else { throw ProbeRefusal("a row is a text") }
@@ -94,9 +95,14 @@ struct SyncProbeSession: Sendable {
             var values = try Values<ProbeItems>(change["values"])
             (values[ProbeItems.id], values[ProbeItems.space]) = (id, space)
             changes.append((id, values))
+            ProbeName.values(of: row, in: space).map { names.append($0) }
         }
-        let all = changes
+        let (all, allNames) = (changes, names)
         try await store.write { file in
+            for name in allNames {
+                let id = name[ProbeNames.id] ?? UUID()
+                if try file.count(ProbeNames.self, where: ProbeNames.id == id) == 0 { try file.save(name) }
+            }
             for (id, values) in all {
                 if let values {
                     try file.save(values)
@@ -109,17 +115,21 @@ struct SyncProbeSession: Sendable {
 
     private func read(_ table: JSONValue, _ writer: inout JSONWriter) async throws {
         guard table.string == ProbeItems.name else { throw ProbeRefusal("there is no such table") }
-        let rows = try await store.read { file in
-            try file.fetch(ProbeItems.self, orderedBy: [.ascending(ProbeItems.rank), .ascending(ProbeItems.id)]).map {
-                ($0, try $0[ProbeItems.id].map { try file.syncStatus(of: ProbeItems.self, $0) } ?? .synced)
-            }
+        let (rows, names) = try await store.read { file in
+            let names = try file.fetch(ProbeNames.self).map { ($0[ProbeNames.id], $0[ProbeNames.text]) }
+            let rows = try file.fetch(
+                ProbeItems.self, orderedBy: [.ascending(ProbeItems.rank), .ascending(ProbeItems.id)]
+            )
+            .map { ($0, try $0[ProbeItems.id].map { try file.syncStatus(of: ProbeItems.self, $0) } ?? .synced) }
+            return (rows, Dictionary(names) { $1 })
         }
         writer.name("rows")
         writer.beginArray()
         for (values, status) in rows {
             writer.beginObject()
             writer.name("row")
-            writer.string(values[ProbeItems.id].map(ProbeName.text) ?? "")
+            let id = values[ProbeItems.id] ?? UUID()
+            writer.string((names[id] ?? nil) ?? ProbeName.text(of: id))
             writer.name("values")
             values.write(to: &writer)
             writer.name("pending")

@@ -109,10 +109,22 @@ extension TableColumn where Table == ProbeItems {
     }
 }
 
-/// The text of a row or a space as a UUID. A text of at most 13 bytes is readable from the UUID, on every device.
+/// The texts of rows that are not readable from their UUIDs. They travel with the rows, so that every device shows a row
+/// by its text.
+enum ProbeNames: SyncedTable {
+    static let name = "itemName"
+    static let id = Column<UUID>("id"), space = Column<UUID>("space"), text = Column<String>("text", default: "")
+    static let columns = TableColumns<Self>(id, space, text)
+    static let sync = Synced(space: space)
+}
+
+/// The text of a row or a space as a UUID, which is the same on every device.
+///
+/// A UUID in lower case is itself, and a text of at most 13 bytes is readable from its UUID. The UUID of another text is
+/// a hash.
 enum ProbeName {
     static func identifier(of text: String) -> UUID {
-        if let id = UUID(uuidString: text) { return id }
+        if let id = UUID(uuidString: text), self.text(of: id) == text { return id }
         let bytes = Array(text.utf8)
         if bytes.count > 13 {
             let id = Identifier.version5(of: bytes, in: Identifier(high: 0, low: 0))
@@ -125,12 +137,23 @@ enum ProbeName {
         return id.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
+    /// Returns the readable text of a UUID, or the UUID in lower case if it is not one of ``identifier(of:)``.
     static func text(of id: UUID) -> String {
         var bytes = withUnsafeBytes(of: id.uuid) { Array($0) }
-        guard bytes[6] >> 4 == 8, bytes[8] == 0x80, bytes[9] == 0 else { return id.uuidString.lowercased() }
-        let count = Int(bytes[6] & 0xF)
+        let (description, count) = (id.uuidString.lowercased(), Int(bytes[6] & 0xF))
+        guard bytes[6] >> 4 == 8, bytes[8] == 0x80, bytes[9] == 0 else { return description }
         bytes.removeSubrange(8...9)
         bytes.remove(at: 6)
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
+        guard bytes.dropFirst(count).allSatisfy({ $0 == 0 }) else { return description }
+        return String(validating: bytes.prefix(count), as: UTF8.self) ?? description
+    }
+
+    /// Returns the values that store the text of a row; `nil` if it is readable from the UUID.
+    static func values(of text: String, in space: UUID) -> Values<ProbeNames>? {
+        let id = identifier(of: text)
+        if self.text(of: id) == text { return nil }
+        var values = Values<ProbeNames>()
+        (values[ProbeNames.id], values[ProbeNames.space], values[ProbeNames.text]) = (id, space, text)
+        return values
     }
 }
