@@ -38,7 +38,7 @@ struct BridgedPageTests {
                 partCount += 1
                 send("acknowledge", #","id":1"#)
             case .done: break loop
-            case .bytes, .failed:
+            case .bytes, .chunk, .failed:
                 Issue.record("the call failed: \(reply.text)")
                 break loop
             }
