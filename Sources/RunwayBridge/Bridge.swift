@@ -73,7 +73,9 @@ public final class Bridge: Sendable {
         for page in state.withLock({ $0.pages.values.compactMap(\.page) }) { page.signOut() }
     }
 
-    func record(_ record: BridgeRecord) {
+    func record(_ makeRecord: () -> BridgeRecord) {
+        guard !sinks.isEmpty else { return }
+        let record = makeRecord()
         for sink in sinks { sink.receive(record) }
     }
 

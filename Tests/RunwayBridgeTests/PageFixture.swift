@@ -49,7 +49,7 @@ struct PageFixture {
 extension [PageDocument.Action] {
     var started: [PageDocument.Start] { compactMap { if case .start(let start) = $0 { start } else { nil } } }
     var replies: [PageReply] { compactMap { if case .reply(let reply) = $0 { reply } else { nil } } }
-    var records: [BridgeRecord] { compactMap { if case .record(let record) = $0 { record } else { nil } } }
+    var records: [BridgeRecord] { compactMap { if case .record(let makeRecord) = $0 { makeRecord() } else { nil } } }
     var cancelled: [Int] { compactMap { if case .cancel(let id) = $0 { id } else { nil } } }
     var resumed: [Int] { compactMap { if case .resume(let id) = $0 { id } else { nil } } }
 

@@ -14,7 +14,8 @@ struct PageDocument {
         /// The command of a call may send one more part.
         case resume(id: Int)
         case reply(PageReply)
-        case record(BridgeRecord)
+        /// The sinks receive a record. It is made after the actions before it: redaction must not delay a reply.
+        case record(@Sendable () -> BridgeRecord)
     }
 
     struct Start {
@@ -26,7 +27,7 @@ struct PageDocument {
 
     private struct Call {
         let name: String
-        let input: String
+        let input: JSONDocument
         let start: Duration
         let deadline: Duration
         /// The parts that were sent and not yet acknowledged.
@@ -152,9 +153,7 @@ struct PageDocument {
                 lastGesture = gesture
             }
             calls[call.id] = Call(
-                name: call.name,
-                input: names.redactedText(of: input.root, maximumByteCount: 1024, isIndented: false), start: now,
-                deadline: now + command.deadline)
+                name: call.name, input: input, start: now, deadline: now + command.deadline)
             let key = "\(document ?? "")-\(generation)-\(call.id)"
             return [.start(Start(id: call.id, command: command, input: input, idempotencyKey: key))]
         } catch {
@@ -225,11 +224,13 @@ struct PageDocument {
                 (self.reply(to: id, in: generation, .failed, error.message, error.kind.description), error, 0)
             }
         return (call.isWaiting ? [.resume(id: id)] : []) + (isHidden ? [] : [.reply(reply)]) + [
-            .record(
+            .record { [number, origin, names] in
                 BridgeRecord(
-                    document: number, origin: origin, command: call.name, input: call.input, error: error,
-                    isRefusal: false, count: 1, duration: now - call.start, outputByteCount: count,
-                    flights: call.flights))
+                    document: number, origin: origin, command: call.name,
+                    input: names.redactedText(of: call.input.root, maximumByteCount: 1024, isIndented: false),
+                    error: error, isRefusal: false, count: 1, duration: now - call.start, outputByteCount: count,
+                    flights: call.flights)
+            }
         ]
     }
 
@@ -257,7 +258,8 @@ struct PageDocument {
     /// Returns the totals of the refusals that were not recorded whole.
     mutating func takeTotals() -> [Action] {
         refusals.takeTotals().map { kind, count in
-            .record(refusal(BridgeError(kind, "The calls were refused."), "", "", count))
+            let record = refusal(BridgeError(kind, "The calls were refused."), "", "", count)
+            return .record { record }
         }
     }
 
@@ -274,7 +276,8 @@ struct PageDocument {
         refused error: BridgeError, _ command: String, _ input: String, _ count: Int, _ now: Duration
     ) -> [Action] {
         guard refusals.add(error.kind, count: count, at: now) else { return [] }
-        return [.record(refusal(error, command, input, count))]
+        let record = refusal(error, command, input, count)
+        return [.record { record }]
     }
 
     private func refusal(_ error: BridgeError, _ command: String, _ input: String, _ count: Int) -> BridgeRecord {

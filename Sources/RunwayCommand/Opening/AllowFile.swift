@@ -17,9 +17,9 @@ enum AllowFile {
         var capabilities: [Capability] = []
         var names: Set<String> = []
         for member in root.members {
-            guard let origin = RunwayBridge.Origin(member.key), names.insert(member.key).inserted else {
+            guard let origin = RunwayBridge.Origin(serialized: member.key), names.insert(member.key).inserted else {
                 throw CommandFailure(
-                    "\"\(member.key)\" in \(path) is no origin, or repeated: https:// and a host, with http:// for this machine."
+                    "\"\(member.key)\" in \(path) is no origin, or repeated: https:// and a host, http:// for this machine, runway-bundle:// and a name."
                 )
             }
             guard member.value.kind == .object else { throw CommandFailure("\(member.key) in \(path) is no object.") }

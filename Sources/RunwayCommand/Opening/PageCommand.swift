@@ -23,11 +23,13 @@ struct PageCommand: AsyncParsableCommand {
                                              "message": "No card." } } } }
             "unsafe" needs a gesture of the user, "seconds" is how long it takes,
             "file" is relative to FILE. Without FILE every call is refused.
+            A bundle that an app embeds has the origin runway-bundle://NAME.
 
             EXAMPLES
               runway page https://m.example.com/shop --allow shop.json
               runway page http://localhost:8080/ --allow shop.json --visible
               runway page http://localhost:8080/ --count 3 --json
+              runway page runway-bundle://help/ --bundle help=dist
 
             EXIT CODES
               0    The window was closed, or --count has come.
@@ -43,6 +45,9 @@ struct PageCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("The commands that origins may call, as JSON.", valueName: "file"), completion: .file())
     var allow: String?
+
+    @Option(help: ArgumentHelp("Serve a folder as runway-bundle://NAME/.", valueName: "name=folder"))
+    var bundle: [String] = []
 
     @Flag(help: "Show a window.")
     var visible = false
@@ -64,15 +69,17 @@ struct PageCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let url else { throw ValidationError("Missing expected argument '<url>'") }
-        guard ["http", "https"].contains(URL(string: url)?.scheme?.lowercased()) else {
-            throw CommandFailure("The URL has to begin with http:// or https://.")
+        let scheme = URL(string: url)?.scheme?.lowercased() ?? ""
+        guard ["http", "https", RunwayBridge.Origin.bundleScheme].contains(scheme) else {
+            throw CommandFailure("The URL has to begin with http://, https:// or runway-bundle://.")
         }
+        let bundles = try Self.bundles(of: bundle)
         let capabilities = try allow.map { try AllowFile.capabilities(of: $0) } ?? []
         guard let program = browser ?? ChromiumBrowser.installed else {
             throw CommandFailure("There is no Chromium in PATH; --browser names one.")
         }
         let printer = PagePrinter(isJSON: json, count: count)
-        let bridge = Bridge(capabilities: capabilities, sinks: [printer])
+        let bridge = Bridge(capabilities: capabilities, bundles: bundles, sinks: [printer])
         try await Interruption.cancelling {
             let browser: ChromiumBrowser
             do { browser = try await ChromiumBrowser(program: program, isVisible: visible) } catch {
@@ -92,6 +99,17 @@ struct PageCommand: AsyncParsableCommand {
             } catch let error as ChromiumError {
                 throw CommandFailure("The page can't be loaded: \(error).", status: ExitStatus.noResponse)
             }
+        }
+    }
+
+    private static func bundles(of texts: [String]) throws(CommandFailure) -> [BundleFiles] {
+        var names: Set<Substring> = []
+        return try texts.map { text throws(CommandFailure) in
+            let name = text.prefix { $0 != "=" }
+            guard RunwayBridge.Origin(serialized: "\(RunwayBridge.Origin.bundleScheme)://\(name)") != nil,
+                name.count < text.count, names.insert(name).inserted
+            else { throw CommandFailure("\"\(text)\" is no NAME=FOLDER with a name of small letters, or repeated.") }
+            return BundleFiles(String(name), in: URL(filePath: String(text.dropFirst(name.count + 1))))
         }
     }
 }

@@ -67,6 +67,27 @@ struct PageTests {
         }
     }
 
+    @Test func aFolderIsABundle() async throws {
+        try await withTemporaryFolder { folder in
+            let allow = folder.appending(path: "allow.json")
+            try Data(#"{ "runway-bundle://help": { "orders.list": { "output": [7] } } }"#.utf8).write(to: allow)
+            let script = "runway.call('orders.list').then(orders => console.log(orders[0]))"
+            try Data("<script src='help.js'></script>".utf8).write(to: folder.appending(path: "index.html"))
+            try Data(script.utf8).write(to: folder.appending(path: "help.js"))
+            let arguments = [
+                "page", "runway-bundle://help/", "--bundle", "help=\(folder.path)", "--allow", allow.path, "--count",
+                "1",
+            ]
+            let tool = try await Tool.run(Tool.path, arguments, input: [], environment: [:])
+            #expect(
+                tool.status == 0 && tool.output.contains("done orders.list")
+                    && tool.output.contains("runway-bundle://help"))
+        }
+        for bundle in ["help", "=x", "He=x"] {
+            #expect(try await Tool.run("page", "runway-bundle://help/", "--bundle", bundle).status == 2)
+        }
+    }
+
     @Test(arguments: [SIGINT, SIGTERM]) func aSignalLeavesNoBrowser(signal: Int32) async throws {
         try await withPage { (url, allow, environment) async throws in
             let tool = try RunningTool(["page", url, "--allow", allow], streams: .pipe, environment: environment)
