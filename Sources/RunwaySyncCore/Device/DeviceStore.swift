@@ -66,6 +66,8 @@ package struct DeviceState: Hashable, Sendable {
     package var clock = HybridClock()
     /// The last sequence number of an outgoing transaction.
     package var sequence: Int64 = 0
+    /// The last packet that was sent, or divided. Later ones may take more transactions (rule 1).
+    package internal(set) var sentPacket: Int64 = 0
     /// The snapshot that is being read; `nil` if there is none.
     package var snapshot: SnapshotProgress?
     /// The digest of the confirmed rows (rule 15).

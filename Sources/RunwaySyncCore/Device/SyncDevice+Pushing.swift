@@ -7,6 +7,14 @@ extension SyncDevice {
         return Packet(device: try store.state.device, transactions: Array(transactions), schema: schema)
     }
 
+    /// Records that the oldest packet that waits is sent, so that it takes no more transactions.
+    func noteSent(in store: inout some DeviceStore) throws {
+        var state = try store.state
+        guard let packet = try store.open().first(where: \.isSending)?.packet, packet > state.sentPacket else { return }
+        state.sentPacket = packet
+        try store.setState(state)
+    }
+
     /// Whether a packet that was pushed is still the oldest one that waits.
     func isNext(
         _ pushed: (device: Identifier, transactions: [Identifier])?, in store: some DeviceStore
@@ -100,6 +108,9 @@ extension SyncDevice {
             return
         }
         let size = (waiting.count - 1) / count + 1
+        var state = try store.state
+        state.sentPacket = max(state.sentPacket, waiting[waiting.count - 1].sequence)
+        try store.setState(state)
         for (index, var outgoing) in waiting.enumerated() {
             outgoing.packet = waiting[index / size * size].sequence
             try store.put(outgoing)

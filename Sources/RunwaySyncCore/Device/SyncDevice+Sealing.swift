@@ -11,7 +11,7 @@ extension SyncDevice {
     ) throws {
         let captured = try store.captured()
         if captured.isEmpty { return }
-        var (packing, held) = (Packing(limit: packetLimit), try held(in: store))
+        var (packing, held) = (try Packing(limit: packetLimit, continuing: store), try held(in: store))
         var changed = ChangedRows(Set(captured.flatMap { $0.rows.map(\.key) }))
         var merger = try preview(&changed, over: store)
         for (transaction, after) in zip(captured, try Self.valuesAfter(captured, in: store)) {
@@ -91,6 +91,21 @@ struct Packing {
 
     /// - Parameter limit: The largest number of transactions in a packet.
     init(limit: Int) { self.limit = limit }
+
+    /// Continues the last packet if it was not sent yet, since a long time without a network seals many times. A batch
+    /// update stays the only one of its packet.
+    init(limit: Int, continuing store: some DeviceStore) throws {
+        self.init(limit: limit)
+        let open = try store.open().lazy.filter(\.isSending)
+        guard let last = open.last, last.packet > (try store.state.sentPacket), !last.transaction.isBatch else {
+            return
+        }
+        packet = last.packet
+        for outgoing in open.reversed().prefix(while: { $0.packet == last.packet }) {
+            count += 1
+            bytes += outgoing.transaction.byteCount
+        }
+    }
 
     /// Returns the packet of a transaction, which is the sequence number of the first transaction in the packet.
     mutating func packet(of transaction: Transaction, sequence: Int64) -> Int64 {

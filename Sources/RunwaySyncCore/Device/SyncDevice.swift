@@ -31,8 +31,10 @@ package struct SyncDevice: Sendable {
     }
 
     package enum Event: Sendable {
-        /// The timer fired, the app came to the foreground, or it wrote (rule 20).
+        /// The timer fired, or the app came to the foreground (rule 20).
         case prompted
+        /// The app wrote. Pulls only if the log is known to be longer, or not known yet (rule 10).
+        case wrote
         /// The log has grown to this number.
         case poked(head: Int64)
         /// The response to a request arrived.
@@ -86,12 +88,17 @@ package struct SyncDevice: Sendable {
         case .received(_, exchange), .withdrew, .wasCopied, .readmitted, .sentAgain, .decidedOffers:
             // These events show rows again, which must not overwrite a captured write of the app (rule 1).
             try seal(at: now, in: &store, using: &random)
-        case .prompted, .poked, .lost(exchange), .reread: break
+        case .prompted, .wrote, .poked, .lost(exchange), .reread: break
         case .received, .lost: return []
         }
         var effects: [Effect] = []
         switch event {
         case .prompted: if case .idle = phase { phase = .pulling(to: nil) } else { return [] }
+        case .wrote:
+            guard case .idle = phase else { return [] }
+            let state = try store.state
+            let isAtHead = head > 0 && state.cursor.number >= head && state.snapshot == nil
+            phase = isAtHead ? .pushing : .pulling(to: nil)
         case .poked where isOneWay: return []
         case .poked(let number):
             head = max(head, number)
@@ -211,6 +218,7 @@ package struct SyncDevice: Sendable {
             try expire(at: now, in: &store)
             try withdrawTooLarge(in: &store)
             if let packet = try nextPacket(in: store) {
+                try noteSent(in: &store)
                 pushed = (packet.device, packet.transactions.map(\.id))
                 return [send(.push(packet))]
             }

@@ -95,6 +95,9 @@ package struct Transaction: Hashable, Sendable {
     /// The largest size of a transaction in bytes (rule 1).
     package static let maximumBytes = 4 << 20
 
+    /// Whether the transaction is a batch update, which is its only operation.
+    var isBatch: Bool { if case .batch? = operations.first?.action { true } else { false } }
+
     /// An estimate of the space that the transaction takes, in bytes.
     package var byteCount: Int {
         operations.reduce(64) { $0 + $1.byteCount }

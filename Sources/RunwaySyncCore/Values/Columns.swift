@@ -6,8 +6,11 @@ package struct Columns<Value> {
     package init() {}
 
     package init(_ pairs: some Sequence<(String, Value)>) {
+        self.pairs.reserveCapacity(pairs.underestimatedCount)
         for (name, value) in pairs { self[name] = value }
     }
+
+    private init(sorted pairs: [(name: String, value: Value)]) { self.pairs = pairs }
 
     /// The value of a column; `nil` if it is absent.
     package subscript(name: String) -> Value? {
@@ -28,6 +31,8 @@ package struct Columns<Value> {
     }
 
     private func index(of name: String) -> Int {
+        // Names mostly come in their order.
+        if pairs.last.map({ $0.name.utf8.lexicographicallyPrecedes(name.utf8) }) ?? true { return pairs.count }
         var (low, high) = (0, pairs.count)
         while low < high {
             let middle = (low + high) / 2
@@ -42,11 +47,11 @@ package struct Columns<Value> {
     }
 
     package func mapValues<Other>(_ transform: (Value) -> Other) -> Columns<Other> {
-        Columns<Other>(pairs.map { ($0.name, transform($0.value)) })
+        Columns<Other>(sorted: pairs.map { ($0.name, transform($0.value)) })
     }
 
     package func filter(_ isIncluded: (String, Value) -> Bool) -> Self {
-        Self(pairs.filter { isIncluded($0.name, $0.value) }.map { ($0.name, $0.value) })
+        Self(sorted: pairs.filter { isIncluded($0.name, $0.value) })
     }
 }
 

@@ -65,10 +65,11 @@ extension Stamp {
 }
 
 extension JSONValue {
-    /// Returns the cells of a member.
+    /// Returns the cells of a member; none if it is absent.
     fileprivate func readCells(_ name: String) throws(WireError) -> Columns<Cell> {
         var cells: Columns<Cell> = [:]
-        for group: CellGroup in try readList(name, limit: WireBounds.columns) {
+        guard let list = memberIfPresent(name) else { return cells }
+        for group: CellGroup in try list.readElements(limit: WireBounds.columns) {
             for (name, value) in group.values {
                 guard cells[name] == nil, cells.count < WireBounds.columns else {
                     throw WireError(self, expected: "at most \(WireBounds.columns) columns, each once")
@@ -91,8 +92,7 @@ extension Row: WireCodable {
 
     package init(_ value: JSONValue) throws(WireError) {
         try self.init(
-            life: value.read("life"), number: value.read("number"),
-            columns: value["cells"].exists ? value.readCells("cells") : [:])
+            life: value.read("life"), number: value.read("number"), columns: value.readCells("cells"))
         if !isLive, !columns.isEmpty { throw WireError(value, expected: "a tombstone without columns") }
     }
 }
@@ -121,8 +121,7 @@ extension RowChange: WireCodable {
 
     package init(_ value: JSONValue) throws(WireError) {
         try self.init(
-            key: value.read("key"), life: value.read("life"),
-            columns: value["cells"].exists ? value.readCells("cells") : [:],
+            key: value.read("key"), life: value.read("life"), columns: value.readCells("cells"),
             losers: value.readIfPresent("losers") ?? [:], movedTo: value.readIfPresent("movedTo"))
     }
 }

@@ -124,6 +124,7 @@ extension DeviceState: WireCodable {
             if !parts.isEmpty { $0.list("parts", parts) }
             $0.member("clock", clock.last)
             $0.member("sequence", sequence)
+            $0.member("sentPacket", sentPacket)
             $0.member("snapshot", ifPresent: snapshot)
             $0.member("digest", digest)
             $0.member("stagedDigest", stagedDigest)
@@ -141,6 +142,7 @@ extension DeviceState: WireCodable {
         (cursor, sequence) = (try value.read("cursor"), try value.read("sequence"))
         if value["parts"].exists { parts = try value.readList("parts", limit: LogEntry.maximumChanges) }
         clock.receive(try value.read("clock"))
+        sentPacket = try value.read("sentPacket")
         snapshot = try value.readIfPresent("snapshot")
         (digest, stagedDigest) = (try value.read("digest"), try value.read("stagedDigest"))
         (horizon, backup) = (try value.read("horizon"), try value.read("backup"))

@@ -25,8 +25,13 @@ struct HexWord: WireCodable {
     init(_ word: UInt64) { self.word = word }
 
     var text: String {
-        let digits = String(word, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        String(unsafeUninitializedCapacity: 16) { text in
+            for place in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * place)) & 15
+                text[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            }
+            return 16
+        }
     }
 
     func write(to writer: inout JSONWriter) { writer.string(text) }

@@ -17,28 +17,36 @@ extension JSONValue {
     func readIfPresent<Value: WireCodable>(
         _ name: String, as type: Value.Type = Value.self
     ) throws(WireError) -> Value? {
-        let value = self[name]
-        return value.exists ? try Value(value) : nil
+        guard let value = memberIfPresent(name) else { return nil }
+        return try Value(value)
+    }
+
+    /// Returns the first member with a name; `nil` if there is none. The subscript would describe the absence, which
+    /// costs more than the search.
+    func memberIfPresent(_ name: String) -> JSONValue? {
+        for member in members where member.hasKey(name) { return member.value }
+        return nil
     }
 
     /// Returns the elements of a member, which is an array with at most `limit` elements.
     func readList<Value: WireCodable>(
         _ name: String, limit: Int, as type: Value.Type = Value.self
     ) throws(WireError) -> [Value] {
-        let list = try member(name)
-        guard list.kind == .array, list.count <= limit else {
-            throw WireError(list, expected: "an array of at most \(limit)")
-        }
+        try member(name).readElements(limit: limit)
+    }
+
+    /// Returns the elements of an array with at most `limit` elements.
+    func readElements<Value: WireCodable>(limit: Int) throws(WireError) -> [Value] {
+        guard kind == .array, count <= limit else { throw WireError(self, expected: "an array of at most \(limit)") }
         var values: [Value] = []
-        values.reserveCapacity(list.count)
-        for element in list.elements { values.append(try Value(element)) }
+        values.reserveCapacity(count)
+        for element in elements { values.append(try Value(element)) }
         return values
     }
 
     /// Returns a member that is `true`, `false` or absent, which means `false`.
     func readFlag(_ name: String) throws(WireError) -> Bool {
-        let value = self[name]
-        if !value.exists { return false }
+        guard let value = memberIfPresent(name) else { return false }
         guard let bool = value.bool else { throw WireError(value, expected: "true or false") }
         return bool
     }

@@ -95,7 +95,7 @@ extension Simulation {
             try devices[index].file.store.seal(by: devices[index].process, at: now, using: &random)
         }
         try look(at: index)
-        try handle(.prompted, on: index)
+        try handle(.wrote, on: index)
     }
 
     private func key(of write: SimulatedEvent.RowWrite) -> RowKey {
@@ -130,7 +130,7 @@ extension Simulation {
         places.insert(below < 0 ? .unconditionalBatch : .batch)
         // At the server it may match other rows.
         for index in devices.indices { devices[index].screen.isOff = true }
-        try handle(.prompted, on: index)
+        try handle(.wrote, on: index)
     }
 
     /// Ends all faults. Rights stay as they are.

@@ -4,6 +4,35 @@ import Testing
 
 /// Rules 3, 5, 10, 12, 13 and 19.
 struct ExchangeTests {
+    /// Rule 10.
+    @Test func writesAreSentWithoutAPull() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        // The head of the log is not known yet.
+        let pull = try #require(try pair.handle(.wrote))
+        #expect(pair.pushes.isEmpty)
+        _ = try pair.handle(.lost(exchange: pull.1))
+        try pair.sync()
+        try pair.write(["a": .text("2")])
+        _ = try pair.handle(.wrote)
+        #expect(pair.pushes.count == 2)
+    }
+
+    /// Rule 10.
+    @Test func writesPullALogThatHasGrown() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")])
+        try pair.sync()
+        try pair.write(["a": .text("2")])
+        let push = try #require(try pair.handle(.wrote))
+        let pull = try #require(try pair.handle(.received(try pair.respond(to: push.0), exchange: push.1)))
+        // The page is lost, so that the cursor stays behind the known head.
+        _ = try pair.handle(.lost(exchange: pull.1))
+        try pair.write(["a": .text("3")])
+        _ = try pair.handle(.wrote)
+        #expect(pair.pushes.count == 2 && pair.pulls(of: 0).count == 3)
+    }
+
     @Test func twoDevicesBecomeEqual() throws {
         var pair = Pair()
         try pair.write(["a": .text("1"), "b": .text("1")])

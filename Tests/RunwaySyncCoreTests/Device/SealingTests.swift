@@ -126,6 +126,28 @@ struct SealingTests {
         #expect(pair.pushes.count == 2 && pair.pushes[0] == pair.pushes[1])
     }
 
+    /// A long time without a network seals many times.
+    @Test func unsentPacketsTakeLaterTransactions() throws {
+        var pair = Pair()
+        for text in ["1", "2", "3"] {
+            try pair.write(["a": .text(text)])
+            try pair.seal()
+        }
+        try pair.sync()
+        #expect(pair.pushes.map(\.transactions.count) == [3])
+    }
+
+    @Test func fullPacketsTakeNoMoreTransactions() throws {
+        var pair = Pair()
+        pair.processes[0].packetLimit = 2
+        for text in ["1", "2", "3"] {
+            try pair.write(["a": .text(text)])
+            try pair.seal()
+        }
+        try pair.sync()
+        #expect(pair.pushes.map(\.transactions.count) == [2, 1])
+    }
+
     /// Rule 14.
     @Test func batchesAreSealedByThemselves() throws {
         var pair = Pair()
