@@ -279,6 +279,11 @@
             return Int(page.integer(0, 0))
         }
 
+        func waitingRowCount(upTo limit: Int) throws -> Int {
+            try sendChanges()
+            return Int(try run(SyncStatements.waitingRowCount, [.integer(Int64(limit))]).integer(0, 0))
+        }
+
         func devices(after device: Identifier?, limit: Int) throws -> [Identifier] {
             try sendChanges()
             let page = try run(SyncStatements.deviceIDs, [.id(device), .integer(Int64(limit))])

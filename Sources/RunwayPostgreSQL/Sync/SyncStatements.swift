@@ -105,6 +105,9 @@ enum SyncStatements {
         SELECT count(*) FROM (SELECT 1 FROM runway_sync_device WHERE tenant = $1 AND space = $2 AND subject = $3 LIMIT $4)
         AS devices
         """
+    static let waitingRowCount = """
+        SELECT count(*) FROM (SELECT 1 FROM runway_sync_waiting WHERE tenant = $1 AND space = $2 LIMIT $3) AS waiting
+        """
     static let mark = "SELECT time, total FROM runway_sync_log WHERE tenant = $1 AND space = $2 AND number = $3"
 
     static let saveDevices = """
@@ -143,7 +146,8 @@ enum SyncStatements {
     static var all: [String] {
         tables + [
             space, lockedSpace, begin, saveSpace, spaces, devices, verdicts, rows, liveRows, page, entries, deviceIDs,
-            deviceCount, mark, saveDevices, saveVerdicts, saveRows, append, removeEntries, saveWaiting, removeWaiting,
+            deviceCount, waitingRowCount, mark, saveDevices, saveVerdicts, saveRows, append, removeEntries, saveWaiting,
+            removeWaiting,
         ]
     }
 }

@@ -92,7 +92,7 @@ extension SyncStore {
             let first = max(number, try tables.history.horizon.number) + 1
             needs.entries = .init(first: first, limit: max(count, 1))
             return try tables.content(for: needs).entries.map { entry in
-                SyncCommit(entry, in: id, by: try tables.subject(of: entry.device))
+                try SyncCommit(entry, in: id, by: try tables.subject(of: entry.device), over: tables)
             }
         } ?? []
     }

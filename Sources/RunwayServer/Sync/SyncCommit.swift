@@ -30,17 +30,27 @@ public struct SyncCommit: Sendable, Hashable {
         /// The space to which the row moved, if it was deleted for that; `nil` otherwise. The insert there is a
         /// transaction of that space.
         public let movedTo: UUID?
+        /// The subjects of columns that were not written by ``SyncCommit/subject``: changes that waited until their row
+        /// was inserted, after a restore of the server. Mostly empty.
+        public let writers: [String: String]
     }
 
-    package init(_ entry: LogEntry, in space: Identifier, by subject: String?) {
+    package init(
+        _ entry: LogEntry, in space: Identifier, by subject: String?, over tables: any SyncTables
+    ) throws {
         (self.space, self.subject, number) = (UUID(space), subject, entry.number)
         id = UUID(entry.transaction)
-        changes = entry.changes.map { change in
+        changes = try entry.changes.map { change in
             let values = change.columns.map { ($0.name, $0.value.value) }
+            var writers: [String: String] = [:]
+            for (name, cell) in change.columns where cell.stamp.device != entry.device {
+                let writer = try tables.subject(of: cell.stamp.device)
+                if writer != subject { writers[name] = writer }
+            }
             return Change(
                 table: change.key.table, row: UUID(change.key.id),
                 values: change.life % 2 == 1 ? Dictionary(values) { $1 } : nil,
-                movedTo: change.movedTo.map { UUID($0) })
+                movedTo: change.movedTo.map { UUID($0) }, writers: writers)
         }
     }
 }

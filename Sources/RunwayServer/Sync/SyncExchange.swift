@@ -28,6 +28,9 @@ struct SyncExchange: Sendable {
     /// The largest number of device ids of one subject in one space, closed ones included.
     static let maximumDevices = 1_000
 
+    /// The largest number of rows of a space beside which operations wait.
+    static let maximumWaitingRows = 10_000
+
     init(
         _ request: SyncRequest, in space: Identifier, as subject: String, _ server: SpaceServer,
         _ rights: @escaping SyncService.Rights, _ logLimits: SyncLogLimits
@@ -51,11 +54,14 @@ struct SyncExchange: Sendable {
             return Result(response: .tooManyDevices, head: nil)
         }
         let (response, changes) = try server.handle(request, at: try tables.now, over: &tables)
+        if let transaction = try transactionThatWaitsInVain(changes, tables) {
+            throw Refused(transaction: transaction, refusal: SyncRefusal(Refusal.tooMany.name))
+        }
         if changes.devices[device] != nil { try tables.setSubject(subject, of: device) }
         for entry in changes.entries {
-            do { try tables.notifyHook(of: SyncCommit(entry, in: space, by: subject)) } catch let refusal
-                as SyncRefusal
-            {
+            do {
+                try tables.notifyHook(of: SyncCommit(entry, in: space, by: subject, over: tables))
+            } catch let refusal as SyncRefusal {
                 throw Refused(transaction: entry.transaction, refusal: refusal)
             }
         }
@@ -66,6 +72,17 @@ struct SyncExchange: Sendable {
             _ = try tables.trim(logLimits)
         }
         return Result(response: response, head: last.number)
+    }
+
+    /// Returns the last transaction of the request with an operation that waits beside a row, if operations wait beside
+    /// too many rows of the space; `nil` otherwise.
+    private func transactionThatWaitsInVain(_ changes: SpaceContent, _ tables: any SyncTables) throws -> Identifier? {
+        guard case .push(let packet) = request else { return nil }
+        let waiting = Set(changes.waiting.values.joined().map(\.operation.id))
+        let last = packet.transactions.last { $0.operations.contains { waiting.contains($0.id) } }
+        guard let last else { return nil }
+        let count = try tables.waitingRowCount(upTo: Self.maximumWaitingRows + 1)
+        return count > Self.maximumWaitingRows ? last.id : nil
     }
 
     /// Returns the response to a device without a right, and whether its id is still open.

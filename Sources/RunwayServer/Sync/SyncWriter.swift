@@ -65,7 +65,9 @@ extension SyncService {
             } catch is TransactionTooLarge {
                 throw SyncWriteError()
             }
-            for entry in changes.entries { try tables.notifyHook(of: SyncCommit(entry, in: id, by: nil)) }
+            for entry in changes.entries {
+                try tables.notifyHook(of: SyncCommit(entry, in: id, by: nil, over: tables))
+            }
             return changes.entries.last?.number
         }
         guard let number, let number else { return nil }

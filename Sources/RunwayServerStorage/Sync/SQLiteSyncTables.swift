@@ -206,6 +206,13 @@ extension SQLiteSyncTables {
             arguments: [space, subject, limit]) ?? 0
     }
 
+    func waitingRowCount(upTo limit: Int) throws -> Int {
+        try Int.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT COUNT(*) FROM (SELECT 1 FROM runway_sync_waiting WHERE space = ? LIMIT ?)"),
+            arguments: [space, limit]) ?? 0
+    }
+
     func devices(after device: Identifier?, limit: Int) throws -> [Identifier] {
         try Row.fetchAll(
             database.cachedStatement(

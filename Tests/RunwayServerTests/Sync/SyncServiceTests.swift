@@ -188,6 +188,57 @@ struct SyncServiceTests {
         #expect(try await service.write(in: space) { $0.set(["n": .integer(2)], of: row, in: "note") } == 2)
     }
 
+    /// Updates that the server acknowledged before a restore, of rows that it does not have.
+    private func resent(_ rows: Range<UInt64>, of device: UInt64, number: Int64 = 1) -> Transaction {
+        let operations = rows.map { row in
+            let key = RowKey("note", Identifier(high: 1, low: row))
+            let id = Identifier(high: 200 + device, low: row)
+            return RunwaySyncCore.Operation(id: id, action: .update(key, life: 1, ["b": .integer(1)]))
+        }
+        var transaction = Transaction(
+            number: number, previous: number > 1 ? Identifier(high: 200 + device, low: rows.lowerBound - 1) : nil,
+            time: HybridTime(milliseconds: 1), basis: Basis(epoch: Identifier(high: 0, low: 0), number: 0),
+            operations: operations)
+        transaction.wasAcknowledged = true
+        return transaction
+    }
+
+    @Test func hooksSeeWhoWroteWhatWaited() async throws {
+        let seen = Mutex<[SyncCommit]>([])
+        let service = SyncService(store: .memory { commit in seen.withLock { $0.append(commit) } }) { _, _, _ in true }
+        try await SyncClient.serve(service) { (client) async throws -> Void in
+            let ada = Identifier(high: 5, low: 1)
+            #expect(try await client.push(resent(1..<2, of: 1), from: ada) == .verdicts([.applied(1)], head: 1))
+            var ben = client
+            ben.subject = "ben"
+            let insert = Transaction.insert(1, of: 2, ["a": .text("x")])
+            #expect(try await ben.push(insert, from: Identifier(high: 5, low: 2)) == .verdicts([.applied(2)], head: 2))
+            let commit = try #require(seen.withLock { $0.last })
+            #expect(commit.subject == "ben")
+            #expect(commit.changes.map(\.values) == [["a": .text("x"), "b": .integer(1)]])
+            #expect(commit.changes.map(\.writers) == [["b": "ada"]])
+        }
+    }
+
+    @Test func rowsBesideWhichUpdatesWaitAreBounded() async throws {
+        let service = SyncService(store: .memory()) { _, _, _ in true }
+        func push(_ rows: Range<UInt64>, number: Int64) async throws -> SyncResponse {
+            let packet = Packet(device: device, transactions: [resent(rows, of: 1, number: number)])
+            return try await service.respond(to: .push(packet), in: Identifier(space), as: "ada", byteCount: 1000)
+        }
+        for (index, start) in [UInt64(1), 5_001].enumerated() {
+            let number = Int64(index)
+            let response = try await push(start..<start + 5_000, number: number * 5_000 + 1)
+            #expect(response == .verdicts([.applied(number + 1)], head: number + 1))
+        }
+        #expect(try await push(10_001..<10_002, number: 10_001) == .verdicts([.refused(.tooMany, head: 2)], head: 2))
+        // A further update of a row beside which others wait is applied.
+        #expect(
+            try await service.respond(
+                to: .push(Packet(device: Identifier(high: 5, low: 2), transactions: [resent(1..<2, of: 2)])),
+                in: Identifier(space), as: "ada", byteCount: 1000) == .verdicts([.applied(3)], head: 3))
+    }
+
     @Test func oldAppsHaveToUpdate() async throws {
         let service = SyncService(store: .memory(), minimumSchema: 2) { _, _, _ in true }
         try await SyncClient.serve(service) { (client) async throws -> Void in
