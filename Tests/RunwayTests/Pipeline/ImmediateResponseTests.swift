@@ -1,3 +1,4 @@
+import HTTPTypes
 import Runway
 import RunwayJSON
 import RunwayTesting
@@ -27,6 +28,19 @@ private final class Memory: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         try await next.send(request, in: flight)
+    }
+}
+
+/// Changes stored responses, so that they have a content coding that nothing can undo.
+private struct CodingStage: RequestStage {
+    var step: FlightStep { .customStage("coding") }
+
+    func respond(
+        to request: Request, in flight: Flight, next: RequestPipeline.Rest
+    ) async throws(NetworkError) -> Response {
+        var response = try await next.send(request, in: flight)
+        if response.source == .cache { response.head.headerFields[.contentEncoding] = "unknown" }
+        return response
     }
 }
 
@@ -100,5 +114,20 @@ struct ImmediateResponseTests {
         let layer = StubbedLayer(pipeline: pipeline)
         let error = try await layer.failure(of: Picky())
         #expect(error.kind == .invalidResponse && error.step == .checking)
+    }
+
+    @Test func changedStoredResponseIsCheckedAgain() async throws {
+        struct Stored: Endpoint {
+            static let service = Library.self
+            static let cache = CachePolicy.timeToLive()
+            var path: EndpointPath { "s" }
+        }
+        var pipeline = RequestPipeline.tested
+        pipeline.insert(CodingStage(), before: .reading)
+        let layer = StubbedLayer(pipeline: pipeline)
+        for count in 1...2 {
+            #expect(try await layer.network.call(Stored()).source == .network)
+            #expect(layer.transport.requests.count == count)
+        }
     }
 }
