@@ -9,17 +9,7 @@ URL is the path of the spaces, such as http://127.0.0.1:8080/sync; SPACE and ROW
 snapshot as a new device, whereas a client that goes on stores its rows, its cursor and the end of its chain. SYNC_TOKEN is its bearer token.
 """
 
-import json
-import os
-import secrets
-import sys
-import time
-import urllib.error
-import urllib.parse
-import urllib.request
-import uuid
-
-NOTHING = {"epoch": str(uuid.UUID(int=0)), "number": 0, "tag": "0" * 16}
+import json, os, secrets, sys, time, urllib.error, urllib.parse, urllib.request, uuid  # noqa: E401
 
 
 def new_id():
@@ -29,92 +19,78 @@ def new_id():
 
 
 class SyncError(Exception):
-    def __init__(self, status, body):
-        super().__init__(f"{status} {body.get('error', '')}")
-        self.status, self.name = status, body.get("error")
+    pass
 
 
 class SyncClient:
     """One device in one space. `rows` maps (table, row) to {"life", "number", "values"}; rows of even lives are deleted."""
 
     def __init__(self, url, space, token="server"):
-        self.base, self.token = f"{url.rstrip('/')}/{space}/", token
-        self.device, self.chain, self.clock = new_id(), (0, None), 0
-        self.rows, self.cursor, self.digest = {}, dict(NOTHING), None
+        self.base, self.token, self.device = f"{url.rstrip('/')}/{space}/", token, new_id()
+        self.chain, self.clock, self.rows, self.digest = (0, None), 0, {}, None
+        self.cursor = {"epoch": str(uuid.UUID(int=0)), "number": 0, "tag": "0" * 16}
 
     def request(self, name, body=None, **query):
         """Sends a request, again while the server can't be reached or asks for time: each may be repeated as it is."""
-        url = self.base + name + ("?" + urllib.parse.urlencode(query) if query else "")
-        data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", "Authorization": "Bearer " + self.token}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.base}{name}?{urllib.parse.urlencode(query)}", data, headers)
         for attempt in range(20):
             try:
-                with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=30) as response:
-                    return json.load(response)
+                return json.load(urllib.request.urlopen(request, timeout=30))
             except urllib.error.HTTPError as error:
                 problem = json.loads(error.read() or b"{}")
                 if error.code not in (429, 503):
-                    raise SyncError(error.code, problem) from None
+                    raise SyncError(error.code, problem.get("error")) from None
                 time.sleep(problem.get("milliseconds", 1000) / 1000)
             except OSError:
                 time.sleep(min(0.1 * 2**attempt, 4))
-        raise SyncError(503, {"error": "unreachable"})
+        raise SyncError(503, "unreachable")
 
     def snapshot(self):
         """Reads all rows page by page, and then the log from the head at which the first page was made."""
-        rows, request, start = {}, {"device": self.device, "schema": 1}, None
-        while True:
+        self.rows, request, page = {}, {"device": self.device, "schema": 1}, {"more": True}
+        while page.get("more"):
             page = self.request("snapshot", request)
             for row in page["rows"]:
-                values = {name: value for cells in row.get("cells", []) for name, value in cells[4].items()}
-                rows[tuple(row["key"])] = {"life": row["life"], "number": row["number"], "values": values}
-                self.receive(row)
-            # A row may be newer than the first page: the server has to have the history of the last one still.
-            start, request["start"] = start or page["start"], page["head"]
-            if not page.get("more"):
-                break
-            request["after"] = page["rows"][-1]["key"]
-        self.rows, self.cursor = rows, start
+                self.apply(row, row["number"])
+                request["after"] = row["key"]
+            request["start"] = page["start"]
+        self.cursor = page["start"]
         self.pull()
 
     def pull(self, on_entry=lambda entry: None):
         """Applies the log after the cursor; reads a snapshot if the log does not reach back to it, or is another one."""
-        parts, head = [], None
+        changes, head = [], None
         while head is None or self.cursor["number"] < head:
-            offset = sum(len(part["changes"]) for part in parts)
             try:
-                page = self.request("pull", device=self.device, offset=offset, schema=1, **self.cursor)
+                page = self.request("pull", device=self.device, offset=len(changes), schema=1, **self.cursor)
             except SyncError as error:
-                if error.status != 410:
+                if error.args[0] != 410:
                     raise
                 return self.snapshot()
             head = page["head"] if head is None else head
             for part in page["parts"]:
-                parts.append(part)
-                if part.get("more"):
+                changes += part["changes"]
+                if part.get("more"):  # An entry is applied when its last part has come.
                     continue
-                entry, parts = {**part, "changes": [change for part in parts for change in part["changes"]]}, []
-                for change in entry["changes"]:
-                    self.apply(change, entry["number"])
-                self.cursor = {"epoch": page["epoch"], "number": entry["number"], "tag": entry["tag"]}
-                on_entry(entry)
+                for change in changes:
+                    self.apply(change, part["number"])
+                self.cursor = {"epoch": page["epoch"], "number": part["number"], "tag": part["tag"]}
+                on_entry({**part, "changes": changes})
+                changes = []
             if self.cursor["number"] == page["head"]:
                 self.digest = page["digest"]
 
     def apply(self, change, number):
-        """Applies a decided change. A new life begins without columns."""
+        """Applies a decided change, or a row of a snapshot. A new life begins without columns."""
         row = self.rows.setdefault(tuple(change["key"]), {"life": 0, "number": 0, "values": {}})
-        self.receive(change)
-        if number <= row["number"] or change["life"] < row["life"]:
-            return
-        if change["life"] > row["life"]:
-            row["values"] = {}
-        row["life"], row["number"] = change["life"], number
-        for cells in change.get("cells", []):
-            row["values"].update(cells[4])
-
-    def receive(self, change):
         self.clock = max([self.clock] + [int(cells[1], 16) for cells in change.get("cells", [])])
+        if number > row["number"] and change["life"] >= row["life"]:
+            values = row["values"] if change["life"] == row["life"] else {}
+            row.update(life=change["life"], number=number, values=values)
+            for cells in change.get("cells", []):
+                values.update(cells[4])
 
     def write(self, changes):
         """Writes rows in one transaction, [(table, row, values, or None to delete)], and returns the verdict.
@@ -124,29 +100,26 @@ class SyncClient:
         operations = []
         for table, row, values in changes:
             life = self.rows.get((table, row), {"life": 0})["life"]
+            kind, next_life = ("update", life) if life % 2 else ("insert", life + 1)
+            operation = {kind: [table, row], "life": next_life, "values": values}
             if values is None:
                 operation = {"delete": [table, row], "life": life + 2 - life % 2}
-            elif life % 2:
-                operation = {"update": [table, row], "life": life, "values": values}
-            else:
-                operation = {"insert": [table, row], "life": life + 1, "values": values}
             operations.append({"id": new_id(), **operation})
         self.clock = max(self.clock + 1, int(time.time() * 1000) << 16)
-        basis = {"epoch": self.cursor["epoch"], "number": self.cursor["number"]}
+        basis = {name: self.cursor[name] for name in ("epoch", "number")}
+        transaction = {"time": f"{self.clock:016x}", "basis": basis, "operations": operations}
         while True:
-            number, previous = self.chain
-            transaction = {"number": number + 1, "time": f"{self.clock:016x}", "basis": basis, "operations": operations}
-            if previous:
-                transaction["previous"] = previous
+            previous = {"previous": self.chain[1]} if self.chain[1] else {}
+            sent = {**transaction, "number": self.chain[0] + 1, **previous}
             try:
-                response = self.request("push", {"device": self.device, "transactions": [transaction], "schema": 1})
+                response = self.request("push", {"device": self.device, "transactions": [sent], "schema": 1})
                 break
             except SyncError as error:
-                if error.status != 409:
+                if error.args[0] != 409:
                     raise
-                # The server lost, or never had, the chain of this device. The ids of the operations make them safe to send again.
+                # The server has not the chain of this device. The ids of the operations make them safe to send again.
                 self.device, self.chain = new_id(), (0, None)
-        self.chain = (number + len(operations), operations[-1]["id"])
+        self.chain = (self.chain[0] + len(operations), operations[-1]["id"])
         self.pull()
         return response["verdicts"][0]
 
@@ -156,23 +129,14 @@ class SyncClient:
 
 
 def digest(rows):
-    """Returns the digest of rows, as `digest` of the client: the sum of a hash of each row."""
+    """Returns the digest of rows of texts, integers and null, as `digest` of the client: the sum of a hash of each row."""
     mask, total = 2**64 - 1, 0
+    text = lambda value: len(value.encode()).to_bytes(8, "big") + value.encode()  # noqa: E731
     for (table, row), content in rows.items():
-        if content["life"] == 0:
-            continue
-        text = lambda value: len(value.encode()).to_bytes(8, "big") + value.encode()
         data = text(table) + uuid.UUID(row).bytes + content["life"].to_bytes(8, "big")
         for name, value in sorted(content["values"].items(), key=lambda item: item[0].encode()):
-            data += text(name)
-            if value is None:
-                data += b"\0"
-            elif isinstance(value, int):
-                data += b"\1" + value.to_bytes(8, "big", signed=True)
-            elif isinstance(value, str):
-                data += b"\3" + text(value)
-            else:
-                raise ValueError("this client computes digests of texts, integers and null only")
+            coded = b"\3" + text(value) if isinstance(value, str) else b"\0"
+            data += text(name) + (b"\1" + value.to_bytes(8, "big", signed=True) if isinstance(value, int) else coded)
         state = 0xCBF29CE484222325
         for byte in data:
             state = (state ^ byte) * 0x100000001B3 & mask
@@ -188,19 +152,15 @@ def main(url, space, command, *arguments):
     if command == "rows":
         for (table, row), values in client.live().items():
             print(json.dumps({"table": table, "row": row, "values": values}, ensure_ascii=False))
-    elif command == "set":
-        print(json.dumps(client.write([(arguments[0], arguments[1], json.loads(arguments[2]))])))
-    elif command == "delete":
-        print(json.dumps(client.write([(arguments[0], arguments[1], None)])))
-    elif command == "check":
+    elif command in ("set", "delete"):
+        print(json.dumps(client.write([(*arguments[:2], json.loads(arguments[2]) if command == "set" else None)])))
+    else:
         other = SyncClient(url, space, client.token)
         other.pull()
         equal = other.rows == client.rows and digest(client.rows) == client.digest
         print(f"{len(client.live())} rows by the snapshot, {len(other.live())} by the log: {'equal' if equal else 'different'}")
-        sys.exit(0 if equal else 1)
-    else:
-        sys.exit(__doc__)
+        sys.exit(not equal)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:]) if len(sys.argv) > 3 else sys.exit(__doc__)
+    main(*sys.argv[1:]) if sys.argv[3:] and sys.argv[3] in ("rows", "set", "delete", "check") else sys.exit(__doc__)

@@ -24,8 +24,8 @@ public final class SyncService: Sendable {
     /// It is called for ``SyncAccess/Kind/read`` at each request. A device whose subject must not read the space any
     /// more has to remove its rows, and its id is closed. For each pushed operation it is called inside the
     /// transaction, after the space was locked: it must return quickly, must not use the store, and may be called
-    /// several times. For ``SyncAccess/Kind/upload`` it is called before the file is received, outside of a
-    /// transaction.
+    /// several times. For ``SyncAccess/Kind/upload`` it is called before the file is received, and again before
+    /// the file appears, outside of a transaction.
     public typealias Rights = @Sendable (_ subject: String, _ space: UUID, _ access: SyncAccess) -> Bool
 
     let database: any SyncDatabase

@@ -19,8 +19,8 @@ public enum FileSyncStatus: Hashable, Sendable {
     case absent
     /// The file is being received.
     case downloading(TransferProgress)
-    /// The last attempt failed. Another follows within five minutes, or after the pause that the server requests, at
-    /// most 24 hours, except after ``SyncProblem/tooLarge`` and
+    /// The last attempt failed. Another follows within five minutes, or within 24 hours after
+    /// ``SyncProblem/forbidden`` and if the server requests a pause. None follows after ``SyncProblem/tooLarge`` and
     /// ``SyncProblem/damaged``; see ``SyncEngine/transferAgain(_:in:)``.
     case failed(SyncProblem)
 }
