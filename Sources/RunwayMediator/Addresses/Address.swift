@@ -28,16 +28,22 @@ struct Address: Sendable {
     init(_ text: String, at origins: Origins) throws(MediatorError) {
         guard text.utf8.count <= Limit.bytes else { throw Self.malformed("has more than \(Limit.bytes) bytes") }
         let bytes = Array(text.utf8)
-        guard bytes.allSatisfy(Percent.isAllowed) else { throw Self.malformed("has a character that must be encoded") }
-        guard !bytes.contains(UInt8(ascii: "%")) || Percent.decode(bytes[...]) != nil else {
+        var hasEscape = false
+        for byte in bytes {
+            guard Percent.isAllowed(byte) else { throw Self.malformed("has a character that must be encoded") }
+            if byte == UInt8(ascii: "%") { hasEscape = true }
+        }
+        guard !hasEscape || Percent.decode(bytes[...]) != nil else {
             throw Self.malformed("has an escape that is incomplete, NUL or not UTF-8")
         }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else {
             throw Self.malformed("has no scheme")
         }
-        let scheme = Self.lowercased(bytes[..<colon])
-        isOfSite = scheme == "https" && origins.host != nil
-        guard isOfSite || scheme == origins.scheme else { throw MediatorError(.foreign, "the scheme is not the app's") }
+        let scheme = bytes[..<colon]
+        isOfSite = origins.host != nil && Self.isSame(scheme, "https")
+        guard isOfSite || Self.isSame(scheme, origins.scheme) else {
+            throw MediatorError(.foreign, "the scheme is not the app's")
+        }
         let slash = UInt8(ascii: "/")
         guard bytes.count > colon + 2, bytes[colon + 1] == slash, bytes[colon + 2] == slash else {
             throw Self.malformed("has no host")
@@ -53,14 +59,16 @@ struct Address: Sendable {
         guard authority.allSatisfy(Percent.isUnreserved) else {
             throw Self.malformed("has a user, a port or a host with escapes")
         }
-        let host = Self.lowercased(authority)
-        guard !isOfSite || host == origins.host else { throw MediatorError(.foreign, "the host is not the site's") }
+        guard !isOfSite || origins.host.map({ Self.isSame(authority, $0) }) == true else {
+            throw MediatorError(.foreign, "the host is not the site's")
+        }
 
         // An address of the site that can't be a page is shown by the site.
         let refusal = isOfSite ? MediatorError.Kind.notFound : .malformed
         guard fragment == nil else { throw MediatorError(refusal, "the address has a fragment") }
-        var path = isOfSite ? [] : [host]
-        path.reserveCapacity(2)
+        var path: [String] = []
+        path.reserveCapacity(4)
+        if !isOfSite { path.append(Self.lowercased(authority)) }
         rest = rest.dropFirst(authority.count)
         var depth = 1
         while !rest.isEmpty {
@@ -81,13 +89,16 @@ struct Address: Sendable {
     /// - Throws: ``MediatorError/Kind/invalid``.
     func parameters(ignoring ignored: Set<String>) throws(MediatorError) -> [Parameter] {
         guard let query else { return [] }
-        let pieces = query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-        guard pieces.count <= Limit.parameters else {
-            throw MediatorError(.invalid, "the query has too many parameters")
-        }
         var parameters: [Parameter] = []
-        parameters.reserveCapacity(pieces.count)
-        for piece in pieces {
+        parameters.reserveCapacity(4)
+        var (start, count) = (query.startIndex, 0)
+        while start <= query.endIndex {
+            let piece = query[start...].prefix { $0 != UInt8(ascii: "&") }
+            start = piece.endIndex + 1
+            count += 1
+            guard count <= Limit.parameters else {
+                throw MediatorError(.invalid, "the query has too many parameters")
+            }
             let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
             guard equals < piece.endIndex, let name = Percent.decode(piece[..<equals]),
                 let value = Percent.decode(piece[(equals + 1)...])
@@ -130,9 +141,18 @@ struct Address: Sendable {
         text != "" && text != "." && text != ".." && !text.utf8.contains(UInt8(ascii: "/"))
     }
 
-    private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
-        String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    /// Whether both have the same letters. `text` has small ones.
+    private static func isSame(_ bytes: ArraySlice<UInt8>, _ text: String) -> Bool {
+        bytes.count == text.utf8.count && bytes.lazy.map(lowercased).elementsEqual(text.utf8)
     }
+
+    private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
+        // Most addresses have no capital here.
+        if bytes.allSatisfy({ lowercased($0) == $0 }) { return String(decoding: bytes, as: UTF8.self) }
+        return String(decoding: bytes.map(lowercased), as: UTF8.self)
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 
     private static func malformed(_ reason: String) -> MediatorError {
         MediatorError(.malformed, "the address \(reason)")

@@ -4,22 +4,28 @@
 /// coding ignores are refused.
 func readPage<P: Page>(_ type: P.Type, named name: String, _ parameters: [Parameter]) throws(MediatorError) -> P {
     let reader = PageReader(page: name, parameters: parameters)
-    let page: P
-    do { page = try P(from: reader) } catch {
-        guard reader.hasPage else { throw MediatorError(.notFound, "the module \(P.module) has no such page") }
-        throw MediatorError(.invalid, "\(P.module)/\(name): \(reader.failure ?? "a parameter is invalid")")
+    if let page = try? P(from: reader) {
+        let written = try WrittenPage(page)
+        if written.page.isSpelled(name), written.isSame(as: parameters) { return page }
     }
-    let written = try WrittenPage(page)
-    guard written.page.isSpelled(name), written.isSame(as: parameters) else {
-        throw MediatorError(
-            .invalid, "\(P.module)/\(name): a parameter is repeated, or not written as the app writes it")
+    throw refusal(of: type, named: name, parameters)
+}
+
+/// Reads a page again that was refused, and returns the reason. Only here each name of a parameter is looked up.
+private func refusal<P: Page>(of type: P.Type, named name: String, _ parameters: [Parameter]) -> MediatorError {
+    let reader = PageReader(page: name, parameters: parameters, checksNames: true)
+    let isRead = (try? P(from: reader)) != nil
+    guard isRead || reader.hasPage else {
+        return MediatorError(.notFound, "the module \(P.module) has no such page")
     }
-    return page
+    let reason = isRead ? "a parameter is repeated, or not written as the app writes it" : "a parameter is invalid"
+    return MediatorError(.invalid, "\(P.module)/\(name): \(reader.failure ?? reason)")
 }
 
 /// Returns the reason for which no address of this path can be read, or `nil`: the page or a parameter does not exist.
 func findProblem<P: Page>(_ type: P.Type, named name: String, parameters: [String]) -> String? {
-    let reader = PageReader(page: name, parameters: parameters.map { Parameter(name: $0, value: "") })
+    let reader = PageReader(
+        page: name, parameters: parameters.map { Parameter(name: $0, value: "") }, checksNames: true)
     // Values are missing, so that the page is seldom read; only the names are looked up.
     let page = try? P(from: reader)
     if !reader.hasPage, page == nil { return "has no page \(name)" }
@@ -30,6 +36,8 @@ func findProblem<P: Page>(_ type: P.Type, named name: String, parameters: [Strin
 private final class PageReader: Decoder {
     let page: String
     let parameters: [Parameter]
+    /// Whether a parameter that the case does not have is found here, and not by comparing what was read.
+    private let checksNames: Bool
     /// Whether the type has a case of this name.
     var hasPage = false
     /// The first parameter that the case doesn't have.
@@ -40,9 +48,10 @@ private final class PageReader: Decoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(page: String, parameters: [Parameter]) {
+    init(page: String, parameters: [Parameter], checksNames: Bool = false) {
         self.page = page
         self.parameters = parameters
+        self.checksNames = checksNames
     }
 
     struct Unreadable: Error {}
@@ -56,6 +65,7 @@ private final class PageReader: Decoder {
 
     /// Refuses a parameter that the case doesn't have.
     func check<Key: CodingKey>(_ type: Key.Type) throws {
+        guard checksNames else { return }
         for parameter in parameters
         where Key(stringValue: parameter.name)?.stringValue.isSpelled(parameter.name) != true {
             unknown = unknown ?? parameter.name

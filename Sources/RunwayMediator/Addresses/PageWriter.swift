@@ -10,6 +10,7 @@ struct WrittenPage: Sendable {
     init<P: Page>(_ page: P) throws(MediatorError) {
         module = P.module
         let writer = PageWriter()
+        writer.parameters.reserveCapacity(4)
         do { try page.encode(to: writer) } catch { writer.refuse("a parameter can't be written") }
         if let failure = writer.failure { throw MediatorError(.invalid, "\(P.module)/\(writer.page): \(failure)") }
         self.page = writer.page
@@ -18,7 +19,7 @@ struct WrittenPage: Sendable {
 
     /// Whether both are the same page with the same parameters, in any order.
     func isSame(as other: [Parameter]) -> Bool {
-        parameters.count == other.count && parameters.allSatisfy(other.contains)
+        parameters == other || parameters.count == other.count && parameters.allSatisfy(other.contains)
     }
 }
 
