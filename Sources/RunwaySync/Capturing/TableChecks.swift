@@ -19,8 +19,8 @@ struct TableChecks {
             table.hasSecrets && !table.synced.devicesShareKeys,
             "has secret columns, and does not declare that all devices open them")
         refuse(
-            table.hasSecrets && [.keepBoth, .ask].contains(table.synced.conflicts),
-            "has secret columns, whose values can't be read outside of their row")
+            table.hasSecrets && table.synced.conflicts == .keepBoth,
+            "has secret columns, whose values can't be read in a copy of their row")
         refuse(keys.count != 1 || keys[0].type.uppercased() != "BLOB", "has no single UUID as its key")
         let space = columns.first { $0.name.lowercased() == table.synced.spaceColumn.lowercased() }
         refuse(space?.type.uppercased() != "BLOB", "has no column \(table.synced.spaceColumn) of UUIDs for its space")

@@ -31,7 +31,7 @@ public import RunwayTables
 ///
 /// Secret columns are sent as they are sealed, if the declaration says that all devices open them
 /// (``Synced/init(space:conflicts:devicesShareKeys:)``). A value is sealed for its row, so that such a table can't use
-/// `keepBoth` or `ask`; it is refused as `TableError.Kind.notSyncable`. A secret that is saved again is a change, since
+/// `keepBoth`; it is refused as `TableError.Kind.notSyncable`. A secret that is saved again is a change, since
 /// it is sealed anew.
 ///
 /// The id and the space of a row never change; `TableWriter.move(_:_:to:)` inserts a copy in another space. A

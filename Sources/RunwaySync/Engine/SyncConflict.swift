@@ -17,31 +17,37 @@ public import RunwayTables
 public struct SyncConflict<Table: SyncedTable>: Hashable, Sendable {
     /// The id of the row.
     public let id: UUID
-    private let lost: Columns<SyncValue>
+    private let lost: Values<Table>
 
-    fileprivate init(id: UUID, lost: Columns<SyncValue>) { (self.id, self.lost) = (id, lost) }
+    fileprivate init(id: UUID, lost: Values<Table>) { (self.id, self.lost) = (id, lost) }
 
     /// The discarded value of a column; `nil` if the column has no conflict.
     public subscript<Value: ColumnValue>(column: TableColumn<Table, Value>) -> Value? {
-        lost[column.name]?.databaseValue.flatMap { Value.value(of: $0) }
+        lost[column]
     }
 
     /// The discarded value of a column that may be NULL; `.some(nil)` for NULL, and `nil` if the column has no
     /// conflict.
     public subscript<Value: ColumnValue>(column: TableColumn<Table, Value?>) -> Value?? {
-        lost[column.name].map { $0.databaseValue.flatMap { $0.isNull ? nil : Value.value(of: $0) } }
+        lost.contains(column) ? .some(lost[column]) : nil
     }
 }
 
 extension TableReading {
     /// Returns the conflicts of a table that were not resolved. They can be observed.
     ///
-    /// - Throws: An error of the file.
+    /// - Throws: `TableError.Kind.keyUnavailable` if a secret can't be opened, or an error of the file.
     public func syncConflicts<Table: SyncedTable>(of table: Table.Type) throws -> [SyncConflict<Table>] {
         let sql = "SELECT id, lost FROM runway_sync_conflict WHERE tbl = ? ORDER BY id"
         return try GRDB.Row.fetchAll(connection, sql: sql, arguments: [Table.name]).compactMap { row in
             guard let id = Identifier(row[0] as DatabaseValue) else { return nil }
-            return SyncConflict(id: UUID(id), lost: try Columns<SyncValue>(encoded: Array(row[1] as Data)))
+            let lost = try Columns<SyncValue>(encoded: Array(row[1] as Data))
+            let stored = lost.compactMap { column in column.value.databaseValue.map { (name: column.name, value: $0) } }
+            // A secret opens only beside the key of its row.
+            let key = TableColumn<Table, UUID>(Table.keyName)
+            var values = try values(Table.self, stored: stored + [(name: key.name, value: id.databaseValue)])
+            values.remove(key)
+            return SyncConflict(id: UUID(id), lost: values)
         }
     }
 }

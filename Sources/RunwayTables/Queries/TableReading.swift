@@ -81,6 +81,24 @@ extension TableReading {
             try connection.cachedStatement(sql: sql), arguments: StatementArguments(condition?.arguments ?? [])) ?? 0
     }
 
+    /// Makes the values of a row from stored ones that are outside of its table, and opens secrets. Columns that the
+    /// table lacks are left out.
+    ///
+    /// - Throws: ``TableError/Kind/keyUnavailable`` if a secret can't be opened, or ``TableError/Kind/rejected`` if there
+    ///   is one and the key is absent.
+    package func values<Table: TableDefinition>(
+        _ table: Table.Type, stored: some Sequence<(name: String, value: DatabaseValue)>
+    ) throws -> Values<Table> {
+        let layout = Table.columns.layout
+        var row = RowValues(layout)
+        for (name, value) in stored {
+            guard let position = layout.columns.firstIndex(where: { $0.name == name }) else { continue }
+            row.slots[position] = .stored(value)
+        }
+        if layout.hasSecrets { try (self as? any SecretReading)?.secrets.open(&row) }
+        return Values(row: row)
+    }
+
     private func rows<Table>(
         _ layout: TableLayout, _ positions: [Int], _ condition: Condition<Table>?, _ ordering: [String], _ limit: Int?
     ) throws -> [Values<Table>] {

@@ -56,7 +56,7 @@ struct TableCheckTests {
 
     @Test(arguments: [
         (false, ConflictPolicy.newestPerColumn, true), (true, .newestPerColumn, false), (true, .wholeRow, false),
-        (true, .keepBoth, true), (true, .ask, true),
+        (true, .keepBoth, true), (true, .ask, false),
     ])
     func secretsNeedKeysOnAllDevices(_ sharesKeys: Bool, _ policy: ConflictPolicy, _ isRefused: Bool) throws {
         let synced = Synced(column: "s", conflicts: policy, devicesShareKeys: sharesKeys)
