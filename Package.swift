@@ -160,6 +160,20 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RunwayBundles",
+            dependencies: [
+                "Runway", "RunwaySignatures", "RunwayTUF", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RunwayBundleRepository",
+            dependencies: [
+                "RunwaySignatures", "RunwayTUF", product("Crypto", of: "swift-crypto", with: "Signing"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RunwayTransport",
             dependencies: [
                 "Runway", "RunwayDigest", "RunwayFormats", "RunwayZlib",
@@ -404,6 +418,20 @@ let package = Package(
                 "RunwaySignatures", "RunwayTesting", "RunwayTUF",
                 product("Crypto", of: "swift-crypto", with: "Command"),
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayBundlesTests",
+            dependencies: [
+                "Runway", "RunwayBundles", "RunwaySignatures", "RunwayTesting", "RunwayTUF",
+                product("Crypto", of: "swift-crypto", with: "Command"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayBundleRepositoryTests",
+            dependencies: ["RunwayBundleRepository", "RunwaySignatures", "RunwayTUF"],
             swiftSettings: settings
         ),
         .testTarget(

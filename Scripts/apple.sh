@@ -123,10 +123,10 @@ run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer Ru
     RunwayStorage RunwayTables RunwayScreens RunwayMediator)
 # That which most others need.
 first=(Runway)
-checked=(RunwayBridge RunwayChromium RunwayTUF RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
+checked=(RunwayBridge RunwayChromium RunwayTUF RunwayBundles RunwayBundleRepository RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
 # The largest.
 firstTests=(RunwayTests)
-tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwayTUFTests RunwaySigningTests RunwayStorageTests StreamFixtures
+tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwayTUFTests RunwayBundlesTests RunwayBundleRepositoryTests RunwaySigningTests RunwayStorageTests StreamFixtures
     RunwayTablesTests RunwaySyncCoreTests RunwaySyncTests RunwayStreamsTests RunwayChatTests
     RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayMediatorTests RunwayScreensTests RunwayBridgeTests RunwayChromiumTests RunwayTestingTests TidyTests)
 

@@ -34,6 +34,12 @@ package struct CanonicalObject: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
+    /// Appends a member whose name comes after all others. Takes constant time.
+    mutating func append(_ name: String, _ value: CanonicalValue) {
+        precondition(members.last.map { ExactText($0.name) < ExactText(name) } ?? true, "names are not in order")
+        members.append((name, value))
+    }
+
     private func index(of name: String) -> Int? { members.firstIndex { $0.name.isExactly(name) } }
 }
 

@@ -55,7 +55,7 @@ package enum MetadataName {
         (version.map { "\($0)." } ?? "") + escaped(role) + ".json"
     }
 
-    static func escaped(_ name: String) -> String {
+    package static func escaped(_ name: String) -> String {
         var text = ""
         for byte in name.utf8 {
             switch byte {

@@ -33,19 +33,19 @@ package struct TrustedMetadata: Sendable {
 
     /// Accepts the next version of the root (§5.3.4–5.3.7).
     ///
-    /// - Returns: Whether the keys of the timestamp or of the snapshot changed. The stored metadata of both roles must
-    ///   then be removed before the new root is stored, to recover from a fast-forward attack (§5.3.11).
-    package mutating func updateRoot(_ bytes: [UInt8]) throws(MetadataError) -> Bool {
+    /// Returns ``RootUpdate/unchanged`` for the trusted version: the client then continues with the timestamp (§5.3.5).
+    package mutating func updateRoot(_ bytes: [UInt8]) throws(MetadataError) -> RootUpdate {
         precondition(timestamp == nil, "the root comes before the timestamp")
         let new: Metadata<RootContent> = try Self.read(bytes, "root", "5.3.4", limits.rootByteCount)
         try Self.verify(new.document, "root", root.content.keys, root.content[.root], "5.3.4")
         try Self.verify(new.document, "root", new.content.keys, new.content[.root], "5.3.4")
+        if new.version == root.version { return .unchanged }
         guard new.version == root.version + 1 else {
             throw MetadataError("root", .rollback, "5.3.5", "version \(new.version) follows version \(root.version)")
         }
         let hasRotated = [TopLevelRole.timestamp, .snapshot].contains { root.content[$0] != new.content[$0] }
         root = new
-        return hasRotated
+        return .accepted(hasRotated: hasRotated)
     }
 
     // MARK: - Timestamp
@@ -132,4 +132,13 @@ package struct TrustedMetadata: Sendable {
         guard let timestamp else { preconditionFailure("the timestamp comes before the snapshot") }
         return timestamp
     }
+}
+
+/// The result of a root that was not refused.
+package enum RootUpdate: Sendable, Hashable {
+    /// The root has the trusted version, and was discarded.
+    case unchanged
+    /// The root is trusted now. If the keys of the timestamp or of the snapshot have rotated, the stored metadata of
+    /// both roles must be removed before the root is stored, to recover from a fast-forward attack (§5.3.11).
+    case accepted(hasRotated: Bool)
 }

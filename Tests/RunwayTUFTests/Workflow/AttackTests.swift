@@ -216,7 +216,7 @@ struct AttackTests {
         let stolen = try repository.publication(version: .max)
         for role in [TopLevelRole.timestamp, .snapshot] { repository.keys[role] = [TestKey()] }
         var trusted = try TrustedMetadata(root: first, at: TestRepository.now)
-        #expect(try trusted.updateRoot(try repository.root(version: 2)))
+        #expect(try trusted.updateRoot(try repository.root(version: 2)) == .accepted(hasRotated: true))
         // Even if the files were not removed, they are no longer signed by the root's keys.
         #expect(throws: MetadataError.self) { try trusted.load(timestamp: stolen.timestamp) }
         try repository.publication(version: 2).update(&trusted)
@@ -243,7 +243,7 @@ struct AttackTests {
         let signers = revoked.signers(.root) + (role == .root ? repository.signers(.root) : [])
         #expect(
             try trusted.updateRoot(try repository.root(version: 2, signedBy: signers))
-                == [.timestamp, .snapshot].contains(role))
+                == .accepted(hasRotated: [.timestamp, .snapshot].contains(role)))
         switch role {
         case .root:
             let root = try repository.root(version: 3, signedBy: revoked.signers(.root))

@@ -1,0 +1,54 @@
+package import Foundation
+package import RunwayTUF
+
+/// A folder of private keys, one file each, of mode 0600: `ROLE-IDENTIFIER.json`.
+///
+/// The keys of the root need not be in the folder that publishes: only `init`, `rotate` and `revoke` use them.
+package struct KeyFolder: Sendable {
+    package let url: URL
+
+    package init(_ url: URL) { self.url = url }
+
+    /// Makes a key of a role and stores it in a new file.
+    package func make(_ role: TopLevelRole) throws -> RoleKey {
+        let key = RoleKey()
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let file = url.appending(path: "\(role.rawValue)-\(key.listed.id.prefix(12)).json")
+        guard
+            FileManager.default.createFile(
+                atPath: file.path, contents: Data(key.fileBytes), attributes: [.posixPermissions: 0o600])
+        else { throw RepositoryError("The key can't be written: \(file.path).") }
+        return key
+    }
+
+    /// Returns the private keys of a role that a root lists, sorted by their identifiers.
+    ///
+    /// - Throws: ``RepositoryError`` if a key's file may be read by others, or if there are fewer keys than the role's
+    ///   threshold.
+    package func keys(_ role: TopLevelRole, of root: RootContent) throws -> [RoleKey] {
+        let found = try all().filter { root[role].keyIDs.contains($0.listed.id) }
+        guard found.count >= root[role].threshold else {
+            throw RepositoryError(
+                "\(url.path) has \(found.count) of \(root[role].threshold) keys that \(role.rawValue) needs.")
+        }
+        return found
+    }
+
+    private func all() throws -> [RoleKey] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: url.path).filter { $0.hasSuffix(".json") }
+        return try names.sorted().compactMap { name in
+            let file = url.appending(path: name)
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int ?? 0
+            guard mode & 0o077 == 0 else { throw RepositoryError("Other users can access the key \(file.path).") }
+            return RoleKey(fileBytes: Array(try Data(contentsOf: file)))
+        }.sorted { $0.listed.id < $1.listed.id }
+    }
+}
+
+/// A command on a repository that can't be carried out. The text is one sentence for the operator.
+package struct RepositoryError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}

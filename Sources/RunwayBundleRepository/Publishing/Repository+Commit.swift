@@ -1,0 +1,92 @@
+import Foundation
+package import RunwaySignatures
+package import RunwayTUF
+
+/// The time for which each role's metadata is valid after it was signed.
+package struct Lifetimes: Sendable {
+    /// The default is 365 days.
+    package var root = Duration.seconds(365 * 86_400)
+    /// The default is 90 days.
+    package var targets = Duration.seconds(90 * 86_400)
+    /// The default is 30 days.
+    package var snapshot = Duration.seconds(30 * 86_400)
+    /// The time for which a device may be shown an old publication. The default is 14 days; `renew` must run more
+    /// often.
+    package var timestamp = Duration.seconds(14 * 86_400)
+
+    package init() {}
+}
+
+extension Repository {
+    /// Signs the next snapshot and timestamp, and before them the next targets if an edit changes them, if their keys
+    /// have changed, or if half of their lifetime is over. Equal input makes equal bytes.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys of targets, snapshot and timestamp.
+    ///   - time: The time of the signatures.
+    ///   - lifetimes: How long the metadata is valid.
+    ///   - edit: Changes the member `targets`.
+    package func commit(
+        _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes = Lifetimes(),
+        edit: (inout CanonicalObject) throws -> Void = { _ in }
+    ) throws {
+        let state = try state()
+        let root = state.root.content
+        let targets = try nextTargets(keys, state, time, lifetimes, edit)
+        var listing: CanonicalObject = [:]
+        if case .object(let object)? = state.snapshot?.document.signed["meta"] { listing = object }
+        listing["targets.json"] = .object(
+            MetadataFile(version: targets.version, digest: FileDigest(of: targets.document.bytes)).object)
+        var snapshot = state.snapshot?.document.signed ?? [:]
+        snapshot["meta"] = .object(listing)
+        let nextSnapshot = try sign(
+            snapshot, "snapshot", (state.snapshot?.version ?? 0) + 1, time + lifetimes.snapshot,
+            keys.keys(.snapshot, of: root))
+        let file = MetadataFile(version: nextSnapshot.version, digest: FileDigest(of: nextSnapshot.bytes))
+        var timestamp = state.timestamp?.document.signed ?? [:]
+        timestamp["meta"] = .object(["snapshot.json": .object(file.object)])
+        let nextTimestamp = try sign(
+            timestamp, "timestamp", (state.timestamp?.version ?? 0) + 1, time + lifetimes.timestamp,
+            keys.keys(.timestamp, of: root))
+        try write(targets.document.bytes, to: metadata.appending(path: "\(targets.version).targets.json"))
+        try write(nextSnapshot.bytes, to: metadata.appending(path: "\(nextSnapshot.version).snapshot.json"))
+        try write(nextTimestamp.bytes, to: metadata.appending(path: "timestamp.json"))
+    }
+
+    private func nextTargets(
+        _ keys: KeyFolder, _ state: State, _ time: UnixTime, _ lifetimes: Lifetimes,
+        _ edit: (inout CanonicalObject) throws -> Void
+    ) throws -> Metadata<TargetsContent> {
+        var signed = state.targets?.document.signed ?? [:]
+        var files: CanonicalObject = [:]
+        if case .object(let object)? = signed["targets"] { files = object }
+        let before = CanonicalValue.object(files).canonicalBytes
+        try edit(&files)
+        let role = state.root.content[.targets]
+        if let targets = state.targets, CanonicalValue.object(files).canonicalBytes == before,
+            state.root.content.keys.signers(of: targets.document, for: role) >= role.threshold,
+            targets.expires > time + lifetimes.targets / 2
+        {
+            return targets
+        }
+        signed["targets"] = .object(files)
+        let next = try sign(
+            signed, "targets", (state.targets?.version ?? 0) + 1, time + lifetimes.targets,
+            keys.keys(.targets, of: state.root.content))
+        return try Metadata(SignedDocument(next.bytes, maximumByteCount: Self.maximumByteCount))
+    }
+
+    /// Returns a signed part with the members that all roles have, with signatures. Unknown members stay.
+    func sign(
+        _ members: CanonicalObject, _ type: String, _ version: Int64, _ expires: UnixTime, _ keys: [RoleKey]
+    ) throws -> (version: Int64, bytes: [UInt8]) {
+        var signed = members
+        signed["_type"] = .string(type)
+        signed["spec_version"] = "1.0.31"
+        signed["version"] = .integer(version)
+        signed["expires"] = .string(expires.metadataText)
+        let bytes = CanonicalValue.object(signed).canonicalBytes
+        let document = SignedDocument(signed: signed, signatures: try keys.map { try $0.signature(of: bytes) })
+        return (version, document.bytes)
+    }
+}

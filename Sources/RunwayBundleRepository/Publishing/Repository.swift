@@ -1,0 +1,96 @@
+package import Foundation
+import RunwaySignatures
+package import RunwayTUF
+
+/// A repository as a folder of static files, which any host can serve:
+///
+/// - `metadata/`: `timestamp.json`, and `N.root.json`, `N.snapshot.json`, `N.targets.json` of each version N.
+/// - `targets/`: manifests of bundles, with their hash in their name.
+/// - `files/`: the files of all bundles, each named by its SHA-256 digest.
+///
+/// Each file is written beside its place and renamed, and only `timestamp.json` is ever replaced, last: a client sees
+/// either the old or the new publication, whole.
+package struct Repository: Sendable {
+    package let url: URL
+
+    package init(_ url: URL) { self.url = url }
+
+    /// The newest metadata of each role. Nothing in it is verified: ``verify(at:)`` does.
+    package struct State: Sendable {
+        package let root: Metadata<RootContent>
+        package let timestamp: Metadata<TimestampContent>?
+        package let snapshot: Metadata<SnapshotContent>?
+        package let targets: Metadata<TargetsContent>?
+    }
+
+    /// Reads the newest metadata.
+    ///
+    /// - Throws: ``RepositoryError`` if there is no root; ``MalformedMetadata`` if a document is malformed.
+    package func state() throws -> State {
+        guard let root: Metadata<RootContent> = try document("\(try newestRootVersion()).root.json") else {
+            throw RepositoryError("\(url.path) is no repository: it has no metadata/1.root.json.")
+        }
+        let timestamp: Metadata<TimestampContent>? = try document("timestamp.json")
+        let snapshot: Metadata<SnapshotContent>? = try timestamp.flatMap {
+            try document("\($0.content.snapshot.version).snapshot.json")
+        }
+        let listed = snapshot?.content.files[ExactText("targets.json")]
+        return State(
+            root: root, timestamp: timestamp, snapshot: snapshot,
+            targets: try listed.flatMap { try document("\($0.version).targets.json") })
+    }
+
+    /// The highest version N of which there is `N.root.json`; 1 if there is none.
+    private func newestRootVersion() throws -> Int64 {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: metadata.path)) ?? []
+        return names.compactMap { $0.wholeMatch(of: /(\d{1,18})\.root\.json/).flatMap { Int64($0.1) } }.max() ?? 1
+    }
+
+    private func document<Content>(_ name: String) throws -> Metadata<Content>? {
+        guard let bytes = read(metadata.appending(path: name)) else { return nil }
+        return try Metadata(SignedDocument(bytes, maximumByteCount: Self.maximumByteCount))
+    }
+
+    /// The maximum length of a metadata file that is read.
+    static let maximumByteCount = 16 << 20
+
+    // MARK: - Files
+
+    var metadata: URL { url.appending(path: "metadata") }
+
+    /// The place of a target's file.
+    func target(_ path: String, _ sha256: String) -> URL {
+        let parts = path.split(separator: "/")
+        return url.appending(
+            path: (["targets"] + parts.dropLast().map(String.init) + ["\(sha256).\(parts.last ?? "")"])
+                .joined(separator: "/"))
+    }
+
+    /// The place of a bundle's file.
+    func file(_ sha256: String) -> URL { url.appending(path: "files/\(sha256)") }
+
+    func read(_ file: URL) -> [UInt8]? { (try? Data(contentsOf: file)).map(Array.init) }
+
+    /// Writes a file beside its place, and renames it. A file that has the bytes already is not written.
+    func write(_ bytes: [UInt8], to file: URL) throws {
+        if read(file) == bytes { return }
+        let manager = FileManager.default
+        try manager.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        let draft = file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).new")
+        do {
+            guard manager.createFile(atPath: draft.path, contents: nil, attributes: [.posixPermissions: 0o644]) else {
+                throw RepositoryError("The file can't be written: \(draft.path).")
+            }
+            let handle = try FileHandle(forWritingTo: draft)
+            defer { try? handle.close() }
+            try handle.write(contentsOf: Data(bytes))
+            try handle.synchronize()
+            guard rename(draft.path, file.path) == 0 else {
+                throw RepositoryError("The file can't be replaced: \(file.path).")
+            }
+        } catch {
+            try? manager.removeItem(at: draft)
+            throw error
+        }
+    }
+}
