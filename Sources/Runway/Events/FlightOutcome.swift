@@ -111,9 +111,20 @@ public struct FlightID: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// The number of the call, at least 1.
     public let number: UInt64
 
-    /// Receives the number of each call that the current task and its children make, as the call begins; `nil` by
-    /// default. Code that starts other code's calls records with it which calls belong to it.
-    @TaskLocal package static var observer: (@Sendable (FlightID) -> Void)?
+    /// Receives the numbers of calls as they begin.
+    ///
+    /// A struct, since Swift 6.3 with optimisation crashes where another module sets a task-local value whose type is a
+    /// function.
+    package struct Observer: Sendable {
+        let note: @Sendable (FlightID) -> Void
+
+        /// Creates an observer that passes each number to `note`.
+        package init(_ note: @escaping @Sendable (FlightID) -> Void) { self.note = note }
+    }
+
+    /// Observes the calls that the current task and its children make; `nil` by default. Code that starts other code's
+    /// calls records with it which calls belong to it.
+    @TaskLocal package static var observer: Observer?
 
     /// The number with a leading `#`.
     public var description: String { "#\(number)" }
