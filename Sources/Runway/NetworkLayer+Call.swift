@@ -365,7 +365,7 @@ final class FlightContext: Sendable {
             traits: renewals.isEmpty ? StageValues() : .renewing(renewals), manager: manager,
             start: configuration.session.isOver ? 0 : start)
         if options.landsOnce { flight.forgoProvisional() }
-        FlightID.observer?(flight.id)
+        FlightID.observer?.note(flight.id)
         return flight
     }
 }

@@ -169,10 +169,10 @@ package final class BridgedPage: Sendable {
             try await self.send(json, of: start.id, in: context)
         }
         return Task { [weak self] in
-            let note: @Sendable (FlightID) -> Void = { [weak self] flight in
+            let observer = FlightID.Observer { [weak self] flight in
                 self?.contexts.withLock { $0[context]?.document.add(flight, to: start.id) }
             }
-            let result = await FlightID.$observer.withValue(note) { await Self.result(of: start, call) }
+            let result = await FlightID.$observer.withValue(observer) { await Self.result(of: start, call) }
             self?.finish(start.id, in: context, result)
         }
     }
