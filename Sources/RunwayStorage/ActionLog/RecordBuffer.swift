@@ -209,3 +209,16 @@ struct ActionLogPace: Sendable, Equatable {
     /// The time for which a fraction of records applies if the server sent the fraction without a pause.
     static let standardLifetime = Duration.seconds(3600)
 }
+
+/// The time since the system started, including sleep.
+enum SystemUptime {
+    static var now: Duration {
+        var time = timespec()
+        #if canImport(Darwin)
+            clock_gettime(CLOCK_MONOTONIC, &time)
+        #else
+            clock_gettime(CLOCK_BOOTTIME, &time)
+        #endif
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+}
