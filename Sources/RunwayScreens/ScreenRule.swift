@@ -9,10 +9,12 @@
 /// ]
 /// ```
 ///
-/// Rules for a base class come first: all rules that apply to a controller configure it, in their order, and the last
-/// one that applies names its screen. A class may be one of UIKit: a rule for `UIViewController` concerns the
-/// subclasses in the app's bundle, and none of the system's, such as alerts. A class of the system has to be named
-/// itself, such as `UINavigationController` or `UIHostingController<OrderView>`.
+/// List rules for a base class before those for its subclasses. All rules for the class of a controller and for its
+/// base classes configure the controller, in the order of the list. The last rule that names the screen wins.
+///
+/// A rule for a class of UIKit, such as `UIViewController`, applies to subclasses in the app's bundle only, so that it
+/// changes no alert of the system. To reach a controller of the system, write a rule for exactly its class, such as
+/// `UINavigationController` or `UIHostingController<OrderView>`.
 @MainActor public struct ScreenRule {
     /// The effect of a rule on a controller to which it applies.
     enum Effect {
@@ -28,7 +30,8 @@
 
     /// Configures a controller once, in `viewDidLoad` of its base class.
     ///
-    /// A controller that calls `super.viewDidLoad()` first has the last word: its own statements follow.
+    /// If a controller calls `super.viewDidLoad()` first, its own statements run after the rule, and can change what the
+    /// rule has set.
     ///
     /// - Parameters:
     ///   - type: The class of the controllers.
@@ -43,7 +46,7 @@
     ///
     /// - Parameters:
     ///   - type: The class of the controllers.
-    ///   - configure: Receives the controller. It must have the same effect if it is called twice.
+    ///   - configure: Receives the controller. A second call must change nothing that the first has not.
     public static func beforeAppearing<Controller: AnyObject>(
         _ type: Controller.Type, configure: @escaping @MainActor (Controller) -> Void
     ) -> ScreenRule { rule(for: type, at: .beforeAppearing, configure) }
@@ -57,7 +60,7 @@
         screen(type) { _ in name }
     }
 
-    /// Makes controllers screens that are named by their state.
+    /// Makes controllers screens whose names depend on their state.
     ///
     /// - Parameters:
     ///   - type: The class of the controllers.

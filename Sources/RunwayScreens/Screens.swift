@@ -5,15 +5,15 @@
 /// screens.delegate = journal
 /// ```
 ///
-/// On UIKit, `screens.install()` begins to observe controllers. In SwiftUI, `.screens(screens)` at the root of each
-/// window and `.screen("orders")` at each screen do. Neither a base class nor a line in a controller is needed:
-/// without rules, and without this library, each controller runs unchanged.
+/// On UIKit, call `screens.install()` once to observe controllers. In SwiftUI, apply `.screens(screens)` to the root view
+/// of each window, and `.screen("orders")` to each view that is a screen. Controllers need neither a base class nor a
+/// line of code: without rules, and without this library, each controller runs unchanged.
 ///
-/// An app has one object of this class. It remembers at most 256 screens, also hidden ones, and 64 scenes.
+/// An app has one object of this class. It remembers at most 256 screens, including hidden ones, and 64 windows.
 @MainActor public final class Screens {
     /// Receives each event. It is held weakly.
     public weak var delegate: (any ScreensDelegate)?
-    /// Receives each event after the delegate, such as a line that writes it to a log.
+    /// Is called with each event, after the delegate. Use it to write events to a log in one line.
     public var onEvent: (@MainActor (ScreenEvent) -> Void)?
 
     let rules: [ScreenRule]
@@ -59,7 +59,7 @@
     }
 }
 
-/// Receives what the user sees.
+/// Receives an event when a screen appears in front of the user or disappears.
 @MainActor public protocol ScreensDelegate: AnyObject {
     /// Is called when a screen has appeared or disappeared. It must return at once.
     func screens(_ screens: Screens, didReport event: ScreenEvent)

@@ -25,7 +25,7 @@ import Testing
         screens.onEvent = { [journal] _ in counts.append(journal.events.count) }
         screens.receive(appearance(1, "orders"))
         screens.receive(.disappeared(1, isClosed: true))
-        #expect(counts == [1, 2] && journal.events.map(\.why) == [.opened, .closed])
+        #expect(counts == [1, 2] && journal.events.map(\.reason) == [.opened, .closed])
     }
 
     @Test func delegateMayShowAScreenMeanwhile() {
@@ -59,13 +59,14 @@ import Testing
         screens.receive(appearance(try #require(witness).number, "orders"))
         witness = nil
         try await waitUntil("the end of the screen") { journal.events.count == 2 }
-        #expect(journal.events.last?.why == .lost)
+        #expect(journal.events.last?.reason == .lost)
     }
 
     @Test func secondsAreRoundedDownToMilliseconds() {
         func event(_ visible: Duration) -> ScreenEvent {
             ScreenEvent(
-                screen: "", scene: "", id: 1, isVisible: false, why: .hidden, visible: visible, total: visible)
+                screen: "", scene: "", id: 1, isVisible: false, reason: .hidden, visibleTime: visible,
+                totalVisibleTime: visible)
         }
         #expect(event(.microseconds(2_345_999)).seconds == 2.345 && event(.zero).seconds == 0)
         #expect(event(.seconds(1)).name == "screen disappeared")

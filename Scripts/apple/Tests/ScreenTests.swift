@@ -31,7 +31,7 @@ final class ScreenTests: ScreensDelegate {
 
     private var events: [ScreenEvent] = []
     private var reports: [String] {
-        events.map { "\($0.screen) \($0.isVisible ? "appeared" : "disappeared"): \($0.why)" }
+        events.map { "\($0.screen) \($0.isVisible ? "appeared" : "disappeared"): \($0.reason)" }
     }
     private let scene = UIWindowScene()
     private let window: UIWindow

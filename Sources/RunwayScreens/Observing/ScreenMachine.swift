@@ -133,7 +133,7 @@ struct ScreenMachine {
         let screen = screens[index]
         return ScreenEvent(
             screen: screen.appearance.name, scene: screen.appearance.scene, id: screen.appearance.id,
-            isVisible: isVisible, why: reason, visible: visible, total: screen.total)
+            isVisible: isVisible, reason: reason, visibleTime: visible, totalVisibleTime: screen.total)
     }
 
     // MARK: Scenes

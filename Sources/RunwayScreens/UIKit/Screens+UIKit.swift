@@ -11,12 +11,12 @@
         /// Begins to configure and observe controllers.
         ///
         /// Call it once, before the first controller loads its view: in
-        /// `application(_:didFinishLaunchingWithOptions:)`. A second call installs nothing again; if another object
-        /// calls it, that one receives the callbacks from then on.
+        /// `application(_:didFinishLaunchingWithOptions:)`. A second call has no effect. If another object of
+        /// this class calls it, that object receives the callbacks from then on.
         ///
         /// Four methods of `UIViewController` receive another implementation, which calls the original one:
-        /// `viewDidLoad`, `viewWillAppear`, `viewDidAppear` and `viewDidDisappear`. A controller that overrides one of
-        /// them without a call of `super` is not seen there. The app must have adopted scenes.
+        /// `viewDidLoad`, `viewWillAppear`, `viewDidAppear` and `viewDidDisappear`. If a controller overrides one of
+        /// them without calling `super`, that method of it is not observed. The app must have adopted scenes.
         public func install() {
             Self.installed = self
             guard !Self.hasReplacedMethods else { return }

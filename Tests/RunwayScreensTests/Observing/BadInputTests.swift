@@ -45,7 +45,7 @@ struct BadInputTests {
             script.events.map(Script.describe) == [
                 "draft appeared: opened", "draft disappeared: hidden after 4", "order appeared: opened",
             ])
-        #expect(script.events.last?.total == .zero)
+        #expect(script.events.last?.totalVisibleTime == .zero)
     }
 
     @Test func containersMayContainEachOther() throws {
@@ -62,12 +62,12 @@ struct BadInputTests {
         }
         let list = ScreenMachine.Signal.appeared(.init(id: 1, name: "list", scene: "A"))
         _ = play(list, at: 0)
-        #expect(play(.disappeared(1, isClosed: false), at: 10).map(\.total) == [.seconds(10)])
+        #expect(play(.disappeared(1, isClosed: false), at: 10).map(\.totalVisibleTime) == [.seconds(10)])
         _ = play(list, at: 20)
         let event = try #require(play(.scene("A", .background), at: -1_000_000).first)
-        #expect(event.visible == .zero && event.total == .seconds(10))
+        #expect(event.visibleTime == .zero && event.totalVisibleTime == .seconds(10))
         _ = play(.scene("A", .foreground), at: 30)
-        #expect(play(.released(1), at: 31).map(\.total) == [.seconds(11)])
+        #expect(play(.released(1), at: 31).map(\.totalVisibleTime) == [.seconds(11)])
     }
 
     @Test func tooManyScreensEvictTheOldest() {
@@ -78,14 +78,14 @@ struct BadInputTests {
         for id in 0..<1000 { appear(id) }
         #expect(machine.count.screens == 256 && events.count { $0.isVisible } == 1000)
         #expect(events.filter { !$0.isVisible }.map(\.id) == Array(0..<744))
-        #expect(events.allSatisfy { $0.isVisible || $0.why == .lost })
+        #expect(events.allSatisfy { $0.isVisible || $0.reason == .lost })
         // A hidden one goes first, without an event.
         play(.disappeared(900, isClosed: false))
         let before = events.count
         appear(2000)
         #expect(events.count == before + 1)
         appear(900)
-        #expect(events.last?.why == .opened)
+        #expect(events.last?.reason == .opened)
     }
 
     @Test func tooManyScenesDisconnectTheOldest() {
@@ -97,8 +97,8 @@ struct BadInputTests {
             if number == 50 { events += machine.receive(.scene(name, .background), at: .now) }
         }
         #expect(machine.count.scenes == 64 && machine.count.screens == 64)
-        let disconnected = events.filter { $0.why == .disconnected }
+        let disconnected = events.filter { $0.reason == .disconnected }
         #expect(disconnected.map(\.id) == Array(0..<35))
-        #expect(events.filter { $0.why == .background }.map(\.id) == [50])
+        #expect(events.filter { $0.reason == .background }.map(\.id) == [50])
     }
 }

@@ -69,16 +69,18 @@ struct RandomSignalTests {
         func check(_ signal: ScreenMachine.Signal) {
             let events = machine.receive(signal, at: now)
             for event in events {
-                counts[event.why, default: 0] += 1
+                counts[event.reason, default: 0] += 1
                 if event.isVisible {
                     #expect(open.updateValue(event, forKey: event.id) == nil, "seed \(seed): appeared twice")
-                    #expect(event.visible == .zero && event.total >= .zero)
-                    if event.why == .opened { totals[event.id] = .zero }
+                    #expect(event.visibleTime == .zero && event.totalVisibleTime >= .zero)
+                    if event.reason == .opened { totals[event.id] = .zero }
                 } else {
                     let appeared = open.removeValue(forKey: event.id)
                     #expect(appeared?.screen == event.screen && appeared?.scene == event.scene, "seed \(seed)")
-                    #expect(event.visible >= .zero && event.total == (totals[event.id] ?? .zero) + event.visible)
-                    totals[event.id] = event.total
+                    #expect(
+                        event.visibleTime >= .zero
+                            && event.totalVisibleTime == (totals[event.id] ?? .zero) + event.visibleTime)
+                    totals[event.id] = event.totalVisibleTime
                 }
             }
             reference.receive(signal)

@@ -29,8 +29,8 @@ struct Script {
 
     static func describe(_ event: ScreenEvent) -> String {
         let scene = event.scene == "A" ? "" : "@\(event.scene)"
-        let time = event.isVisible ? "" : " after \(event.visible.components.seconds)"
-        return "\(event.screen)\(scene) \(event.isVisible ? "appeared" : "disappeared"): \(event.why)\(time)"
+        let time = event.isVisible ? "" : " after \(event.visibleTime.components.seconds)"
+        return "\(event.screen)\(scene) \(event.isVisible ? "appeared" : "disappeared"): \(event.reason)\(time)"
     }
 
     mutating func play(_ text: String) throws {
