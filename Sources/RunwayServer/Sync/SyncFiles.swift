@@ -74,7 +74,7 @@ extension SyncService {
     ///   - files: The files of the router.
     ///   - space: The space.
     ///   - age: Files for which a device has asked within this time stay, since their row may arrive later. The default
-    ///     is 30 days.
+    ///     is 30 days. A file that is being sent stays, too.
     /// - Throws: The error of the store, or of a file.
     public func removeUnusedFiles(
         from files: SyncFiles, in space: UUID, unusedFor age: Duration = .seconds(30 * 86_400)
