@@ -17,5 +17,5 @@ enum AppScreens {
 
 /// Writes what the user sees to the action log.
 @MainActor func record(_ screens: Screens, in log: ActionLog) {
-    screens.onEvent = { log.record($0.name, ["name": "\($0.screen)", "why": "\($0.reason)", "s": .double($0.seconds)]) }
+    screens.onEvent = { log.record($0.name, ["on": "\($0.screen)", "why": "\($0.reason)", "s": .double($0.seconds)]) }
 }

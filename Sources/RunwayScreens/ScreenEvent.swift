@@ -56,11 +56,11 @@ public struct ScreenEvent: Hashable, Sendable {
         public static let hidden = Reason(name: "hidden")
         /// The scene went to the background.
         public static let background = Reason(name: "background")
-        /// The user closed the window, the system disconnected its scene, or more than 64 scenes exist, of which this one
-        /// was created first.
+        /// The user closed the window, the system disconnected its scene, or more than 64 scenes exist, of which
+        /// this one was created first.
         public static let disconnected = Reason(name: "disconnected")
-        /// UIKit or SwiftUI never reported that the screen disappeared: its controller was released while it was visible,
-        /// or more than 256 screens exist, of which this one appeared first.
+        /// UIKit or SwiftUI never reported that the screen disappeared: its controller was released while it was
+        /// visible, or more than 256 screens exist, of which this one appeared first.
         public static let lost = Reason(name: "lost")
     }
 }

@@ -30,8 +30,8 @@
 
     /// Configures a controller once, in `viewDidLoad` of its base class.
     ///
-    /// If a controller calls `super.viewDidLoad()` first, its own statements run after the rule, and can change what the
-    /// rule has set.
+    /// If a controller calls `super.viewDidLoad()` first, its own statements run after the rule, and can change what
+    /// the rule has set.
     ///
     /// - Parameters:
     ///   - type: The class of the controllers.

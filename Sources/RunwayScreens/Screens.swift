@@ -5,9 +5,9 @@
 /// screens.delegate = journal
 /// ```
 ///
-/// On UIKit, call `screens.install()` once to observe controllers. In SwiftUI, apply `.screens(screens)` to the root view
-/// of each window, and `.screen("orders")` to each view that is a screen. Controllers need neither a base class nor a
-/// line of code: without rules, and without this library, each controller runs unchanged.
+/// On UIKit, call `screens.install()` once to observe controllers. In SwiftUI, apply `.screens(screens)` to the root
+/// view of each window, and `.screen("orders")` to each view that is a screen. Controllers need neither a base class
+/// nor a line of code: without rules, and without this library, each controller runs unchanged.
 ///
 /// An app has one object of this class. It remembers at most 256 screens, including hidden ones, and 64 windows.
 @MainActor public final class Screens {

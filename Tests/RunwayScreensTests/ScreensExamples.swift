@@ -33,7 +33,7 @@ final class OrderDetails: Controller { var isDraft = false }
 
 /// Writes what the user sees to the action log.
 @MainActor func write(_ screens: Screens, to log: ActionLog) {
-    screens.onEvent = { log.record($0.name, ["name": "\($0.screen)", "why": "\($0.reason)", "s": .double($0.seconds)]) }
+    screens.onEvent = { log.record($0.name, ["on": "\($0.screen)", "why": "\($0.reason)", "s": .double($0.seconds)]) }
 }
 
 @MainActor private func overviewExample(_ journal: Journal) {
