@@ -88,10 +88,13 @@ public final class SyncEngine: Sendable {
 
     deinit { stop() }
 
-    /// Begins to synchronise a space. Later engines of this store continue it. Does nothing if it was joined before,
-    /// unless the account has lost its right (``SyncStatus/isRevoked``): then the space is read again.
+    /// Begins to synchronise a space, such as a list or a team.
     ///
-    /// Returns when the space is joined in the file. Its rows arrive later, all at once.
+    /// Returns when the file records that the space is joined. The rows of the space arrive later, all in one
+    /// transaction. Later engines of this store continue to synchronise the space.
+    ///
+    /// Does nothing if the space was joined before. If the account had lost access to it
+    /// (``SyncStatus/isRevoked``), all its rows are requested again.
     ///
     /// - Throws: An error of the file.
     public func join(_ space: UUID) async throws {
@@ -106,12 +109,15 @@ public final class SyncEngine: Sendable {
         followPokes()
     }
 
-    /// Ends the synchronisation of a space, and removes its rows from this device.
+    /// Stops synchronising a space, and removes its rows from this device.
+    ///
+    /// The rows remain on the server and on other devices.
     ///
     /// - Parameters:
-    ///   - space: The space.
-    ///   - discardsUnsent: Whether changes that were not sent are lost. The default is `false`.
-    /// - Returns: Whether the space was left: `false` if changes wait, and must not be lost.
+    ///   - space: The space to leave.
+    ///   - discardsUnsent: Whether to leave also if some changes were not sent, which are then lost. The default is
+    ///     `false`.
+    /// - Returns: `true` if the space was left; `false` if it was not, since some changes were not sent.
     /// - Throws: An error of the file.
     @discardableResult
     public func leave(_ space: UUID, discardsUnsent: Bool = false) async throws -> Bool {
@@ -130,12 +136,12 @@ public final class SyncEngine: Sendable {
         return isLeft
     }
 
-    /// Runs a cycle of each joined space, or of one, and returns when it has ended.
+    /// Exchanges all changes with the server now, and returns when that has ended.
     ///
-    /// Call it when the user asks for the newest state, when a page is opened, or in a background refresh of the
-    /// system.
+    /// Call it when the user asks for the newest state, when a screen opens, or in a background refresh of the system.
     ///
-    /// - Returns: The problem because of which not all was exchanged; `nil` if there was none.
+    /// - Parameter space: The space to synchronise. The default, `nil`, synchronises all joined spaces.
+    /// - Returns: `nil` if everything was exchanged, otherwise the problem that prevented it.
     @discardableResult
     public func syncNow(_ space: UUID? = nil) async -> SyncProblem? {
         let loops = state.withLock { state in
@@ -149,33 +155,44 @@ public final class SyncEngine: Sendable {
         }
     }
 
-    /// Withdraws a change that waits. Nothing happens if the server has received it already.
+    /// Cancels a change that was not sent yet. Does nothing if the server has received the change already.
     ///
     /// - Parameters:
-    ///   - change: The id of the change, as ``SyncChange/id``.
-    ///   - space: The space of the change.
+    ///   - change: The id of the change; see ``SyncChange/id``.
+    ///   - space: The space that the change belongs to.
     public func withdraw(_ change: UUID, in space: UUID) {
         loop(of: Identifier(space))?.pass(.withdrew(Identifier(change)))
     }
 
-    /// Sends a failed change of a ``SentTable`` again, as the rows are now. If it may have arrived after all, the
-    /// server is asked first.
+    /// Sends a change of a ``SentTable`` again that has failed, with the current values of its rows.
+    ///
+    /// If an earlier attempt may have reached the server, the engine first asks the server whether it has the change.
+    ///
+    /// - Parameters:
+    ///   - change: The id of the change; see ``SyncChange/id``.
+    ///   - space: The space that the change belongs to.
     public func sendAgain(_ change: UUID, in space: UUID) {
         loop(of: Identifier(space))?.pass(.sentAgain(Identifier(change)))
     }
 
-    /// Decides on old inserts that this device would bring back: it was restored or copied, and the server no longer
-    /// knows whether others deleted their rows since; see ``SyncStatus/offeredCount``.
+    /// Sends or discards rows that this device inserted long ago, after it was restored from a backup or copied.
+    ///
+    /// Other devices may have deleted these rows since, and the server no longer knows it. So the user decides whether
+    /// they come back. ``SyncStatus/offeredCount`` is their number.
     ///
     /// - Parameters:
-    ///   - accepts: Whether the rows are sent; otherwise they are refused as `declined`.
-    ///   - space: The space.
+    ///   - accepts: `true` to send the rows, `false` to discard them. Discarded ones are among
+    ///     ``SyncStatus/refusedChanges`` with the reason `declined`.
+    ///   - space: The space that the rows belong to.
     public func decideOffers(accepting accepts: Bool, in space: UUID) {
         loop(of: Identifier(space))?.pass(.decidedOffers(accepts: accepts))
     }
 
-    /// Removes a refused change from the list, after the user has seen it.
+    /// Removes a change from ``SyncStatus/refusedChanges``, when the user has seen it.
     ///
+    /// - Parameters:
+    ///   - change: The id of the change; see ``SyncChange/id``.
+    ///   - space: The space that the change belongs to.
     /// - Throws: An error of the file.
     public func dismiss(_ change: UUID, in space: UUID) async throws {
         let (space, change, capture) = (Identifier(space), Identifier(change), capture)
@@ -188,11 +205,12 @@ public final class SyncEngine: Sendable {
         }
     }
 
-    /// Ends the synchronisation before a sign-out, and asks about changes that were not sent.
+    /// Stops the synchronisation before the user signs out.
     ///
-    /// - Parameter decide: Returns what becomes of the changes, whose number it receives. It is not called if there are
-    ///   none.
-    /// - Returns: Whether the engine was closed: `false` if changes could not be sent.
+    /// - Parameter decide: Is called if some changes were not sent, with their number. Returns whether to send them
+    ///   now, to discard them, or to leave them in the file for the next sign-in.
+    /// - Returns: `true` if the engine is closed and the user can sign out; `false` if changes had to be sent and could
+    ///   not be.
     /// - Throws: An error of the file.
     public func signOut(_ decide: @Sendable (_ count: Int) async -> UnsentChanges) async throws -> Bool {
         let count = try await waitingCount()
@@ -227,7 +245,9 @@ public final class SyncEngine: Sendable {
         capture.setClock { Int64(Date().timeIntervalSince1970 * 1000) + offset }
     }
 
-    /// Ends all cycles, and returns when nothing runs any more. The store stays open, and captures further writes.
+    /// Stops the synchronisation, and returns when no request and no write of the engine runs any more.
+    ///
+    /// The store stays open, and records later writes for the next engine.
     public func close() async {
         let tasks = stop()
         for task in tasks { await task.value }

@@ -5,25 +5,28 @@ public import RunwayTables
 
 /// The state of a space on this device, for the screen.
 public struct SyncStatus: Hashable, Sendable {
-    /// The number of changes that the server has not decided on.
+    /// The number of changes of this device that the server has neither accepted nor refused yet.
     public let waitingCount: Int
-    /// The time of the oldest of them; `nil` if there is none.
+    /// The time at which the oldest of these changes was made; `nil` if there are none.
     public let waitingSince: Date?
     /// The reason why the last exchange did not succeed; `nil` if it did, or there was none.
     public let problem: SyncProblem?
-    /// The number of rows that have arrived of a space that is being read as a whole; `nil` if none is.
+    /// The number of rows that have arrived while the space is read as a whole for the first time, or again. `nil` when
+    /// it is not being read as a whole.
     public let arrivedRowCount: Int?
-    /// The number of rows that the tables of this version can't store. They are not shown.
+    /// The number of rows that the tables of this version can't store, such as rows of a newer version of the app. They
+    /// are not shown.
     public let parkedRowCount: Int
-    /// The number of changes that wait for ``SyncEngine/decideOffers(accepting:in:)``.
+    /// The number of old changes of a restored or copied device that are sent only if the user wants it; see
+    /// ``SyncEngine/decideOffers(accepting:in:)``.
     public let offeredCount: Int
     /// The number of times that the rows of this device differed from those of the server although both were at the
     /// same change. Each time is a mistake of one of them, and worth a report to the developer. All rows are read again
     /// then, at most once an hour.
     public let mismatchCount: Int
-    /// The time of the last of these, by this device's clock; `nil` if there was none.
+    /// The time of the last such difference, by this device's clock; `nil` if there was none.
     public let lastMismatch: Date?
-    /// Whether the account may not see the space any more. Its rows were removed.
+    /// Whether the account has lost access to the space. The rows of the space were then removed from this device.
     public let isRevoked: Bool
     /// The changes that the server refused, or that were withdrawn, oldest first.
     public let refusedChanges: [SyncChange]
