@@ -109,8 +109,8 @@ extension TableColumn where Table == ProbeItems {
     }
 }
 
-/// The texts of rows that are not readable from their UUIDs. They travel with the rows, so that every device shows a row
-/// by its text.
+/// The texts of rows that are not readable from their UUIDs. They travel with the rows, so that every device shows a
+/// row by its text.
 enum ProbeNames: SyncedTable {
     static let name = "itemName"
     static let id = Column<UUID>("id"), space = Column<UUID>("space"), text = Column<String>("text", default: "")
@@ -120,8 +120,8 @@ enum ProbeNames: SyncedTable {
 
 /// The text of a row or a space as a UUID, which is the same on every device.
 ///
-/// A UUID in lower case is itself, and a text of at most 13 bytes is readable from its UUID. The UUID of another text is
-/// a hash.
+/// A UUID in lower case is itself, and a text of at most 13 bytes is readable from its UUID. The UUID of another text
+/// is a hash.
 enum ProbeName {
     static func identifier(of text: String) -> UUID {
         if let id = UUID(uuidString: text), self.text(of: id) == text { return id }

@@ -27,8 +27,8 @@ enum FileOutcome: Hashable {
         if case .failed(let problem, _) = self, problem != .offline { problem } else { nil }
     }
 
-    /// Returns the time of the next attempt, in milliseconds since 1970. The pause begins at 4 s, and doubles up to five
-    /// minutes, or up to 24 hours for a file that the server lacks or refuses: rows may name any number of them.
+    /// Returns the time of the next attempt, in milliseconds since 1970. The pause begins at 4 s, and doubles up to
+    /// five minutes, or up to 24 hours for a file that the server lacks or refuses: rows may name any number of them.
     ///
     /// - Parameter failures: The number of attempts that failed before.
     func due(after failures: Int, at now: Int64) -> Int64 {

@@ -84,8 +84,8 @@ extension TableReading {
     /// Makes the values of a row from stored ones that are outside of its table, and opens secrets. Columns that the
     /// table lacks are left out.
     ///
-    /// - Throws: ``TableError/Kind/keyUnavailable`` if a secret can't be opened, or ``TableError/Kind/rejected`` if there
-    ///   is one and the key is absent.
+    /// - Throws: ``TableError/Kind/keyUnavailable`` if a secret can't be opened, or ``TableError/Kind/rejected`` if
+    ///   there is one and the key is absent.
     package func values<Table: TableDefinition>(
         _ table: Table.Type, stored: some Sequence<(name: String, value: DatabaseValue)>
     ) throws -> Values<Table> {
