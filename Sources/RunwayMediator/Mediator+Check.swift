@@ -7,9 +7,12 @@ extension Mediator {
     /// assert(mediator.check().isEmpty)
     /// ```
     ///
-    /// It reports two modules with one name or the same pages, names that can't be in an address, two services of one
-    /// type, modules and services that a module uses and nobody supplies, and paths that are invalid, name a page or a
-    /// parameter that does not exist, or fit an address of another page, too.
+    /// It reports:
+    /// - two modules with the same name or the same pages, and two services of the same type
+    /// - names of modules that can't be in an address
+    /// - modules and services that a module declares in ``Module/uses`` and that are not listed
+    /// - paths (``Module/paths``) that are malformed, that name a page or a parameter that does not exist, or that also
+    ///   fit an address of another page
     public func check() -> [String] {
         modulesTwice + names + servicesTwice + unlisted + modules.flatMap { invalidPaths(of: $0) } + overlappingPaths
     }

@@ -12,8 +12,8 @@
 /// let summary = try await mediator.service((any Orders).self).summary(of: 7)
 /// ```
 ///
-/// An app has one mediator, and passes it to screens and services; it lists no routes. Addresses of pages come from
-/// their coding; see ``Page``.
+/// An app creates one mediator, and passes it to its screens and services. It lists no routes: the address of a page
+/// follows from the names in its enum; see ``Page``.
 @MainActor public final class Mediator {
     /// The web site of the app.
     public struct Fallback: Sendable {
@@ -22,9 +22,10 @@
         /// No web site: only addresses with the scheme of the app open pages.
         public static let none = Fallback(host: nil)
 
-        /// A web site, of which the app opens addresses.
+        /// The web site whose addresses open pages of the app.
         ///
-        /// A page that this build lacks, or that a ``Guard`` has switched off, is shown by the site at the same path.
+        /// If this build has no page for an address, or a ``Guard`` has switched the page off, the web site is shown at
+        /// the same path.
         ///
         /// - Parameter origin: `https://` and a host in small letters, without a port and a path.
         public static func web(_ origin: String) -> Fallback {
@@ -39,9 +40,10 @@
 
     /// Shows screens in the window where the user works. It is held weakly.
     ///
-    /// An app with several windows has a shell for each, and sets this property when a window becomes active. While it
-    /// is `nil`, pages are refused (``MediatorError/Kind/noShell``), except links: the last one is stored, and the next
-    /// shell shows it. So an app that a link has started opens the link when its window exists.
+    /// An app with several windows has a shell for each, and sets this property when a window becomes active.
+    ///
+    /// While it is `nil`, no page opens (``MediatorError/Kind/noShell``). If a link is opened meanwhile, the mediator
+    /// stores it and opens it in the next shell: so a link can launch the app. Only the last link is stored.
     public weak var shell: (any Shell)? { didSet { openStoredLink() } }
 
     let modules: [any Module]
@@ -59,13 +61,14 @@
 
     /// Creates a mediator.
     ///
-    /// If two modules have one name, or two services one type, the first is used; ``check()`` reports the other.
+    /// If two modules have the same name, or two services the same type, the mediator uses the first and ignores the
+    /// second; ``check()`` reports it.
     ///
     /// - Parameters:
     ///   - scheme: The URL scheme of the app, in small letters, as it is registered with the system.
-    ///   - fallback: The web site that shows what this build can't.
-    ///   - ignoredParameters: Names of parameters that are skipped in addresses of the web site, such as `utm_source`.
-    ///     By default none: an address with an unknown parameter is shown by the site.
+    ///   - fallback: The web site that is shown for pages that this build does not have. The default is none.
+    ///   - ignoredParameters: Names of query parameters that are skipped in addresses of the web site, such as
+    ///     `utm_source`. By default none is skipped: the web site shows an address with an unknown parameter.
     ///   - modules: The modules of this build.
     public init(
         scheme: String = "app", fallback: Fallback = .none, ignoredParameters: Set<String> = [],
@@ -97,7 +100,7 @@
         return ScreenID(number: screenCount)
     }
 
-    /// Returns the service of another module. It is made at the first call, once for the mediator.
+    /// Returns the service that another module supplies. The first call creates it, later calls return the same one.
     ///
     /// - Parameter type: The protocol of the service, as in `(any Orders).self`.
     /// - Throws: ``MediatorError/Kind/noService`` if no module of this build supplies it.

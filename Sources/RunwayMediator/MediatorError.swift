@@ -1,4 +1,4 @@
-/// Says why a page did not open, has no address, or returned no result.
+/// The reason why a page did not open, has no address, or returned no result.
 public struct MediatorError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of a refusal.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
@@ -13,11 +13,12 @@ public struct MediatorError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let foreign = Kind("foreign")
         /// No page of this build has the address; or no module of this build has the page.
         public static let notFound = Kind("notFound")
-        /// A parameter of a page is unknown, absent, repeated or unreadable; or a page can't be written as an address.
+        /// A parameter in the address is unknown, absent, repeated or unreadable; or a page can't be written as an
+        /// address.
         public static let invalid = Kind("invalid")
         /// The page may not be opened by the caller; see ``Page/reach``.
         public static let outOfReach = Kind("outOfReach")
-        /// A ``Guard`` is shut.
+        /// The condition of a ``Guard`` is not fulfilled, and no page could fulfil it.
         public static let shut = Kind("shut")
         /// The page was closed before it returned a result.
         public static let closed = Kind("closed")

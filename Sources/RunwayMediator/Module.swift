@@ -28,13 +28,13 @@
     ///   - mediator: Opens pages of other modules. The screen may store it.
     func screen(for page: Pages, in mediator: Mediator) -> Screen
 
-    /// Returns the conditions under which a page may be shown, which are checked in this order; by default none.
+    /// Returns the conditions that have to be fulfilled before a page is shown, in the order in which they are checked;
+    /// by default none.
     func guards(for page: Pages) -> [Guard]
 
-    /// Starts the calls that a page will make, so that their responses are in the cache when it asks for them; by
-    /// default none.
+    /// Starts the network calls that a page will make, before the page is shown; by default none.
     ///
-    /// It is called when the page is about to be shown, also if the web site shows it instead. It must return at once:
+    /// It is called when the page is about to be shown, natively or by the web site. It must return at once:
     ///
     /// ```swift
     /// func prefetch(for page: OrdersPage) {
@@ -42,20 +42,22 @@
     /// }
     /// ```
     ///
-    /// The endpoint needs a cache policy: the call of the page then joins the one in flight, or finds its response.
+    /// Give the endpoint a cache policy. The page's own call then joins the call in flight, or finds its response in
+    /// the cache.
     func prefetch(for page: Pages)
 
     /// The services that other modules may use; by default none.
     var services: [Service] { get }
 
-    /// Paths of an existing web site, by the name of the page; by default none.
+    /// The paths that an existing web site has for pages of this module, by the name of the page; by default none.
     ///
-    /// With `["order": "/o/{id}"]` the page `order` also has the address `https://m.example.com/o/7`. A name in braces
-    /// is a whole segment. The other parameters are in the query. A page is written with its first path for which it
-    /// has all parameters, and without one as `/orders/order`.
+    /// With `["order": "/o/{id}"]`, the address `https://m.example.com/o/7` opens the page `order` with the `id` 7. A
+    /// name in braces stands for a whole segment of the path, which has the value of that parameter. All other
+    /// parameters are in the query. If a page has several paths, its address has the first one whose parameters it has.
+    /// Without a path, its address on the web site is `/orders/order`.
     var paths: KeyValuePairs<String, String> { get }
 
-    /// The pages and services of other modules without which the module does not work; by default none.
+    /// The pages and services of other modules that this module needs; by default none.
     ///
     /// ``Mediator/check()`` reports those that no module supplies:
     ///
@@ -72,7 +74,7 @@ extension Module {
     public func prefetch(for page: Pages) {}
     /// No services.
     public var services: [Service] { [] }
-    /// No paths but those of the names.
+    /// No paths: addresses on the web site have the names of the module and the page.
     public var paths: KeyValuePairs<String, String> { [:] }
     /// No other module.
     public var uses: [Any.Type] { [] }

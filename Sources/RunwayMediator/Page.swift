@@ -11,17 +11,20 @@
 /// }
 /// ```
 ///
-/// The synthesised coding of the enum is its address: `app://orders/order?id=7` opens `.order(id: 7, tab: nil)`. The
-/// case and the labels name the path and the parameters. `CodingKeys`, and `OrderCodingKeys` for the case `order`,
-/// preserve names when the code is renamed. An enum of strings, `enum HelpPage: String, Page`, is a page, too.
+/// The address of a page follows from the `Codable` conformance that the compiler synthesises for the enum:
+/// `app://orders/order?id=7` opens `.order(id: 7, tab: nil)`. The name of the case is the path, and the labels are the
+/// names of the parameters. To rename a case or a label without changing its addresses, declare `CodingKeys` for the
+/// cases, or `OrderCodingKeys` for the labels of the case `order`. An enum with raw values of type `String` can also be
+/// a page: `enum HelpPage: String, Page`.
 ///
-/// A parameter is text, a number, a `Bool`, a `UUID`, a type that is coded as one of them (an enum of strings), or an
-/// optional of them. A page with any other parameter opens by value, and has no address.
+/// A parameter that is in an address is text, a number, a `Bool`, a `UUID`, a type that is coded as one of these, such
+/// as an enum of strings, or an optional of one. A page with a parameter of any other type has no address, and opens by
+/// value only.
 public protocol Page: Codable, Hashable, Sendable {
     /// The name of the module, which begins the path of each address.
     ///
-    /// Up to 63 small ASCII letters, digits and hyphens that begin with a letter; ``Mediator/check()`` reports other
-    /// names.
+    /// It has at most 63 characters: small ASCII letters, digits and hyphens, the first of which is a letter.
+    /// ``Mediator/check()`` reports any other name.
     static var module: String { get }
 
     /// Who may open the page; by default ``Reach/app``, code of the app only.
@@ -33,7 +36,7 @@ extension Page {
     public var reach: Reach { .app }
 }
 
-/// Who may open a page; also, who asks to open an address.
+/// The callers that may open a page. A call that opens an address names its caller in the same way.
 public enum Reach: Sendable {
     /// Only code of the app.
     case app

@@ -7,15 +7,17 @@ struct LinksCommand: AsyncParsableCommand {
         commandName: "links", abstract: "Check which addresses of a web site open the app.",
         usage: "runway links <host> [<options>]",
         discussion: """
-            The document /.well-known/apple-app-site-association of the host is
-            fetched as Apple's servers do: over TLS, without redirects, and of the
-            type application/json, with at most 131,072 bytes. Without --addresses,
-            its patterns are printed; with it, each address and its pattern.
+            Apple's devices open an address of a web site in an app if the site's
+            document /.well-known/apple-app-site-association has a pattern that
+            fits the address. This command fetches the document as Apple's servers
+            do: over TLS, without redirects, with the type application/json and at
+            most 131,072 bytes. It prints the patterns of the document. With
+            --addresses it prints, for each address, the pattern that fits it.
 
-            A file of addresses has one on each line; lines that begin with # are
-            comments, and addresses with another scheme are skipped: record them
-            beside the test that calls differences(from:) of RunwayMediator. The
-            document is made by siteAssociation(of:).
+            A file of addresses has one address on each line. Lines that begin with
+            # are comments, and addresses that do not begin with https:// are
+            skipped. An app with RunwayMediator makes the document by
+            siteAssociation(of:), and tests the same addresses by differences(from:).
 
             EXAMPLES
               runway links m.example.com
@@ -24,7 +26,7 @@ struct LinksCommand: AsyncParsableCommand {
                 --addresses published.txt --app ABCDE12345.com.example.shop
 
             EXIT CODES
-              0    The document is fine, and every address opens the app.
+              0    The document is valid, and every address opens the app.
               1    The server or the document is refused, or an address does not
                    open the app.
               2    The command line, or a file that it names, can't be used.
@@ -36,20 +38,20 @@ struct LinksCommand: AsyncParsableCommand {
     @Argument(help: "The host of the web site, without scheme, port and path.")
     var host: String?
 
-    @Option(help: ArgumentHelp("Check the addresses in FILE.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("A file with the addresses to check.", valueName: "file"), completion: .file())
     var addresses: String?
 
     @Option(
-        help: ArgumentHelp("Read the document from FILE, and connect to no server.", valueName: "file"),
+        help: ArgumentHelp("Read the document from this file instead of the host.", valueName: "file"),
         completion: .file())
     var document: String?
 
     @Option(
         help: ArgumentHelp(
-            "The app that has to open them: team, dot and bundle. The default is any.", valueName: "id"))
+            "The app that has to open the addresses. The default is any app.", valueName: "id"))
     var app: String?
 
-    @Option(help: "The port; devices use 443.")
+    @Option(help: "The port of the host. Apple's devices use 443.")
     var port = 443
 
     @OptionGroup var connection: ConnectionOptions

@@ -9,11 +9,12 @@ struct PageCommand: AsyncParsableCommand {
         commandName: "page", abstract: "Try a page that calls an app, in Chromium and without the app.",
         usage: "runway page <url> [<options>]",
         discussion: """
-            Opens the page as an app with Runway's bridge would, and prints one line
-            for each call of the page and for each refusal. What the page writes to
-            its console is on standard error.
+            Opens the page as an app with Runway's bridge would. Prints one line for
+            each call that the page makes, and for each call that is refused. The
+            console messages of the page are printed on standard error.
 
-            FILE says which origin may call which commands, and what they return:
+            FILE lists, for each origin, the commands that its pages may call, and
+            the value that each command returns:
               { "https://m.example.com": {
                   "orders.list": { "output": [{ "id": 7 }] },
                   "orders.upload": { "unsafe": true, "parts": [0.5, 1],
@@ -21,9 +22,14 @@ struct PageCommand: AsyncParsableCommand {
                   "orders.photo": { "file": "photo.png" },
                   "orders.pay": { "error": { "kind": "denied",
                                              "message": "No card." } } } }
-            "unsafe" needs a gesture of the user, "seconds" is how long it takes,
-            "file" is relative to FILE. Without FILE every call is refused.
-            A bundle that an app embeds has the origin runway-bundle://NAME.
+              "output"   The value to return. The default is null.
+              "file"     A file whose bytes are returned, relative to FILE.
+              "error"    The error with which the call fails.
+              "parts"    Values that are sent before the output, as progress.
+              "seconds"  The time that the call takes. The default is 0.
+              "unsafe"   Whether the call needs a click or a key press of the user.
+            Without --allow every call is refused. The pages of a bundle that an
+            app embeds have the origin runway-bundle://NAME.
 
             EXAMPLES
               runway page https://m.example.com/shop --allow shop.json
@@ -32,8 +38,8 @@ struct PageCommand: AsyncParsableCommand {
               runway page runway-bundle://help/ --bundle help=dist
 
             EXIT CODES
-              0    The window was closed, or --count has come.
-              2    The command line or FILE can't be used; there is no Chromium.
+              0    The window was closed, or --count lines were printed.
+              2    The command line or FILE is invalid, or Chromium is not found.
               3    The page can't be loaded, or the browser does not start.
               130  Ctrl-C. 143 is SIGTERM.
             """)
@@ -43,22 +49,22 @@ struct PageCommand: AsyncParsableCommand {
     var url: String?
 
     @Option(
-        help: ArgumentHelp("The commands that origins may call, as JSON.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("The origins and their commands, as JSON.", valueName: "file"), completion: .file())
     var allow: String?
 
-    @Option(help: ArgumentHelp("Serve a folder as runway-bundle://NAME/.", valueName: "name=folder"))
+    @Option(help: ArgumentHelp("Serve the files of a folder as runway-bundle://NAME/.", valueName: "name=folder"))
     var bundle: [String] = []
 
-    @Flag(help: "Show a window.")
+    @Flag(help: "Show the browser's window. By default it has none.")
     var visible = false
 
-    @Option(help: ArgumentHelp("The browser, unless it is the first Chromium of PATH.", valueName: "program"))
+    @Option(help: ArgumentHelp("The browser to start. The default is the Chromium in PATH.", valueName: "program"))
     var browser: String?
 
-    @Option(help: ArgumentHelp("End after so many lines.", valueName: "number"))
+    @Option(help: ArgumentHelp("Exit after this number of printed lines.", valueName: "number"))
     var count: Int?
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print each line as a JSON object.")
     var json = false
 
     @OptionGroup var colour: ColourOption

@@ -9,11 +9,13 @@
 /// }
 /// ```
 ///
-/// The screen stores the reply and finishes it. When the last copy of an unfinished reply is released, the caller is
-/// notified that the page was closed: nothing waits for a screen that is gone.
+/// The screen stores the reply, and calls ``finish(_:)`` when it has a result. If the last copy of the reply is
+/// released before, the caller receives ``MediatorError/Kind/closed``: no caller waits for a screen that no longer
+/// exists.
 ///
-/// A reply is no part of an address. If a page was opened by an address, or with `Reply()`, nobody waits for its
-/// result. Two replies are equal if they belong to the same call of ``Mediator/result(of:as:in:)``, or to none.
+/// Addresses do not contain replies. If a page was opened by an address, or with `Reply()`, no caller waits for its
+/// result. Two replies are equal if they belong to the same call of ``Mediator/result(of:as:in:)``, or if both belong
+/// to none.
 public struct Reply<Value: Sendable>: Codable, Hashable, Sendable {
     private let end: ReplyEnd<Value>?
 

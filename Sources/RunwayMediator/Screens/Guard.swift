@@ -7,7 +7,7 @@
 /// let payments = Guard("payments") { features.payments }
 /// ```
 @MainActor public struct Guard {
-    /// Identifies the condition: two guards of one name are the same.
+    /// Identifies the condition: two guards with the same name count as one.
     public let name: String
     let isOpen: @MainActor () -> Bool
     let redirection: Redirection?
@@ -17,11 +17,12 @@
 
     /// Creates a condition that no page can fulfil.
     ///
-    /// While `isOpen` is false, the web page at the same path is shown instead of the page.
+    /// While `isOpen` returns `false`, the web site is shown at the same path instead of the page.
     ///
     /// - Parameters:
     ///   - name: Identifies the condition.
-    ///   - isOpen: Is called at each opening. It must return at once.
+    ///   - isOpen: Returns whether the condition is fulfilled. It is called each time a page opens, and must return at
+    ///     once.
     public init(_ name: String, isOpen: @escaping @MainActor () -> Bool) {
         self.name = name
         self.isOpen = isOpen
@@ -30,14 +31,16 @@
 
     /// Creates a condition that a page can fulfil, such as one that signs in.
     ///
-    /// While `isOpen` is false, that page is shown first. When it finishes its reply, it is closed, and `isOpen` is
-    /// called again: if it returns `true`, the page that was asked for opens, otherwise that page is refused. If the
-    /// page is closed, nothing more opens. One page waits for each guard: a newer one replaces it.
+    /// While `isOpen` returns `false`, the page of the guard is shown first, and the requested page waits. When the
+    /// page of the guard finishes its reply, it is closed, and `isOpen` is called again: the requested page then opens
+    /// if `isOpen` returns `true`, and is refused otherwise. If the user closes the page of the guard, the requested
+    /// page does not open. Only one page waits at each guard: a newer request replaces it.
     ///
     /// - Parameters:
     ///   - name: Identifies the condition.
     ///   - page: A case with one parameter, a `Reply<Void>`.
-    ///   - isOpen: Is called at each opening. It must return at once.
+    ///   - isOpen: Returns whether the condition is fulfilled. It is called each time a page opens, and must return at
+    ///     once.
     public init<Redirect: Page>(
         _ name: String, redirectingTo page: @escaping (Reply<Void>) -> Redirect, isOpen: @escaping @MainActor () -> Bool
     ) {

@@ -12,20 +12,22 @@ extension Mediator {
         begin(PageRequest(page: page, presentation: presentation, shell: shell, opensSite: true))
     }
 
-    /// Opens the page at an address.
+    /// Opens the page at an address. Opening only shows a page: an address calls no function.
     ///
-    /// If this build has no page at an address of the app's scheme, the web site is shown at the same path. An address
-    /// with an invalid parameter, and that of a page that `caller` may not open, is refused. An address of the web site
-    /// that can't be opened is shown by the site, for any of these reasons. If `caller` is ``Reach/pages``, the site is
-    /// not shown: the address is refused, and the web view that asked loads it.
+    /// | address | if it can't be opened |
+    /// |---|---|
+    /// | with the scheme of the app, and this build has no such page | the web site is shown at the same path |
+    /// | with the scheme of the app, and a parameter is invalid or `caller` may not open the page | it is refused |
+    /// | of the web site, for any of these reasons | the web site shows it |
     ///
-    /// Opening only shows a page: an address calls no function.
+    /// If `caller` is ``Reach/pages``, the mediator does not show the web site: it refuses the address, and the web
+    /// view that asked loads it.
     ///
     /// - Parameters:
     ///   - address: A URL of at most 4,096 bytes. It must be written as the app writes it: no unknown or repeated
     ///     parameters, no `07`, `+7` or `7.0` for 7. The order of the parameters does not matter.
-    ///   - caller: Who asks: ``Reach/links`` for links, notifications and messages, ``Reach/pages`` for a web view;
-    ///     see also ``navigate(to:in:)``.
+    ///   - caller: The source of the address: ``Reach/links`` for links, notifications and messages of a server,
+    ///     ``Reach/pages`` for a web view; see also ``navigate(to:in:)``.
     ///   - shell: The window to show the page in, by default ``shell``.
     @discardableResult public func open(
         _ address: String, from caller: Reach = .links, in shell: (any Shell)? = nil

@@ -1,6 +1,7 @@
-/// The part of a web view in a navigation of its main frame.
+/// The decision about a navigation of a web view's main frame, which the web view has to follow.
 public enum Navigation: Hashable, Sendable {
-    /// A native page opens instead, now or when a guard lets it pass. The web view cancels the navigation.
+    /// The web view cancels the navigation, since a native page opens instead: at once, or when the user has fulfilled
+    /// the condition of a ``Guard``.
     case native
     /// The web view loads the address.
     case web
@@ -14,8 +15,8 @@ public enum Navigation: Hashable, Sendable {
 extension Mediator {
     /// Decides about a navigation of a web view, and opens the address if it is a page of this build.
     ///
-    /// So pages of the web site become native one by one, without a change of the site. While a ``Guard`` has switched
-    /// a native page off, the web view loads its address.
+    /// With it, pages of the web site can become native one by one, and the site does not change. While a ``Guard`` has
+    /// switched a native page off, the web view loads the address of that page.
     ///
     /// | address | result |
     /// |---|---|

@@ -26,12 +26,12 @@ public struct Presentation: Hashable, Sendable {
     /// Creates a way of the app's own, such as `Presentation("drawer")`, which its ``Shell`` has to know.
     public init(_ name: String) { self.name = name }
 
-    /// Onto the stack of the screen that the user sees.
+    /// On top of the navigation stack that the user sees.
     public static let push = Presentation("push")
     /// Above the screen that the user sees, who can swipe it away.
     public static let sheet = Presentation("sheet")
-    /// Above everything, with a way to close it in the screen.
+    /// Above the whole window. The screen itself has to offer a way to close it.
     public static let cover = Presentation("cover")
-    /// As the only screen of a stack.
+    /// As the only screen of the window: it replaces all others.
     public static let root = Presentation("root")
 }

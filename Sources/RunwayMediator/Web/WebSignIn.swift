@@ -10,9 +10,9 @@
 /// webView.load(request)
 /// ```
 ///
-/// The site exchanges the code for a cookie and redirects to the page; `WebSignIn` of `RunwayServer` is its half. A
-/// code is valid once, for 60 seconds. The app uses a form when the web view has no session yet, and loads addresses
-/// later. At sign-out it clears the web view's cookies, and the server ends the web session.
+/// The site exchanges the code for a cookie, and redirects to the page. `WebSignIn` of `RunwayServer` implements this
+/// on the server. A code is valid once, for 60 seconds. Load the first page with a form, and later pages by their
+/// addresses. When the user signs out, the app clears the web view's cookies, and the server ends the web session.
 public struct WebSignIn: Sendable {
     /// The request with which a web view opens a page.
     public struct Form: Hashable, Sendable {
@@ -28,7 +28,7 @@ public struct WebSignIn: Sendable {
     private let path: String
     private let code: @Sendable () async throws -> String
 
-    /// Creates the app's half for one web site.
+    /// Prepares to open pages of one web site.
     ///
     /// - Parameters:
     ///   - origin: `https://` and the host of the site, with its port if that is not 443.
