@@ -10,6 +10,30 @@ import Testing
 struct StoreAgreementTests {
     private let folder = ScratchFolder()
 
+    @Test func rowsWithWaitingUpdatesAreCounted() async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let store = try SyncStore.sqlite(at: folder.file)
+        let keys = (1...3).map { RowKey("note", Identifier(high: 0, low: $0)) }
+        let waiting = keys.map { key in
+            WaitingOperation(
+                operation: RunwaySyncCore.Operation(id: key.id, action: .update(key, life: 1, ["a": .null])),
+                sender: Sender(device: key.id, subject: "ada"), time: .zero,
+                basis: Basis(epoch: Identifier(high: 0, low: 0), number: 0))
+        }
+        func counts(after waiting: [RowKey: [WaitingOperation]]) async throws -> [Int]? {
+            try await store.database.transaction(.writing, in: Identifier(high: 7, low: 7), byteCount: 0) { tables in
+                var changes = SpaceContent()
+                changes.waiting = waiting
+                try tables.save(changes)
+                return try [2, 10].map { try tables.waitingRowCount(upTo: $0) }
+            }
+        }
+        let all = Dictionary(uniqueKeysWithValues: zip(keys, waiting.map { [$0] }))
+        #expect(try await counts(after: all) == [2, 3])
+        #expect(try await counts(after: [keys[0]: [], keys[1]: []]) == [1, 1])
+        try await store.close()
+    }
+
     @Test func snapshotsOfFilesGoOnAfterLargeRows() throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let queue = try DatabaseQueue(path: folder.file.path)
