@@ -142,11 +142,7 @@ struct DemoLogCommand: AsyncParsableCommand {
 struct DemoTrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: TrainTour.commandName, shouldDisplay: false)
 
-    @Argument(transform: { name in
-        guard let run = TrainTour.Run(rawValue: name) else { throw ValidationError("There is no run \"\(name)\".") }
-        return run
-    })
-    var run: TrainTour.Run
+    @Argument var run: TrainTour.Run
     @Argument var folder: String
     @Argument var url: String
 
@@ -157,11 +153,7 @@ struct DemoTrainCommand: AsyncParsableCommand {
 struct DemoSavingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: SavingTour.commandName, shouldDisplay: false)
 
-    @Argument(transform: { name in
-        guard let run = SavingTour.Run(rawValue: name) else { throw ValidationError("There is no run \"\(name)\".") }
-        return run
-    })
-    var run: SavingTour.Run
+    @Argument var run: SavingTour.Run
     @Argument var folder: String
     @Argument var url: String
 
@@ -172,11 +164,7 @@ struct DemoSavingCommand: AsyncParsableCommand {
 struct DemoDevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: DevicesTour.commandName, shouldDisplay: false)
 
-    @Argument(transform: { name in
-        guard let run = DevicesTour.Run(rawValue: name) else { throw ValidationError("There is no run \"\(name)\".") }
-        return run
-    })
-    var run: DevicesTour.Run
+    @Argument var run: DevicesTour.Run
     @Argument var folder: String
     @Argument var url: String
 
@@ -187,3 +175,7 @@ struct DemoDevicesCommand: AsyncParsableCommand {
         }
     }
 }
+
+extension TrainTour.Run: ExpressibleByArgument {}
+extension SavingTour.Run: ExpressibleByArgument {}
+extension DevicesTour.Run: ExpressibleByArgument {}

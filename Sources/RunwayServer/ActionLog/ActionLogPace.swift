@@ -14,11 +14,8 @@ public struct ActionLogPace: Sendable, Hashable {
     /// can repeat the request.
     public let sampleRate: Double
 
-    /// Asks a client to pause, to record a sample, or both. Values out of range are clamped.
-    ///
-    /// - Parameters:
-    ///   - wait: The time for which the client sends nothing. The default is zero.
-    ///   - sampleRate: The fraction of the user's actions that the client records. The default is 1: all actions.
+    /// Asks a client to pause, to record a sample, or both. Values out of range are clamped. By default, the client
+    /// does not pause and records all actions.
     public init(wait: Duration = .zero, sampleRate: Double = 1) {
         self.wait = max(.zero, min(wait, .seconds(86_400)))
         self.sampleRate = sampleRate.isNaN ? 1 : max(0, min(sampleRate, 1))

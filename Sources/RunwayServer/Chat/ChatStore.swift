@@ -12,13 +12,7 @@ public struct ChatSubmission: Sendable, Hashable {
     /// The text of the message.
     public var text: String
 
-    /// Creates a message to pass to a store.
-    ///
-    /// - Parameters:
-    ///   - conversation: The name of the conversation.
-    ///   - sender: The member who sends the message.
-    ///   - id: The id that the client assigned to the message.
-    ///   - text: The text of the message.
+    /// Creates a message to pass to a store. The properties describe the parameters.
     public init(conversation: String, sender: String, id: UUID, text: String) {
         (self.conversation, self.sender, self.id, self.text) = (conversation, sender, id, text)
     }

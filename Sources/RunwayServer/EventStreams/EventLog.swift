@@ -11,12 +11,8 @@ public struct PublishedEvent: Sendable, Hashable {
     /// The text; by convention JSON. It must not contain U+0000, which PostgreSQL cannot store.
     public var data: String
 
-    /// Creates an event for ``EventHub`` to publish.
-    ///
-    /// - Parameters:
-    ///   - topic: The topic that clients follow.
-    ///   - type: The type by which clients distinguish events. The default is `message`.
-    ///   - data: The text; by convention JSON.
+    /// Creates an event for ``EventHub`` to publish. The properties describe the parameters; the default type is
+    /// `message`.
     public init(topic: String, type: String = "message", data: String) {
         self.topic = topic
         self.type = type

@@ -17,12 +17,8 @@ public struct EventPermission: Sendable, Hashable {
     /// connection ends when the permission expires. A time of zero or less is refused with 401.
     public var lifetime: Duration?
 
-    /// Creates a permission. By default, it allows all topics and does not expire.
-    ///
-    /// - Parameters:
-    ///   - topics: The topics that the client may follow. The default, `nil`, allows all.
-    ///   - owner: The name of the client. The default is an empty text, which names no client.
-    ///   - lifetime: The time for which the permission is valid. The default, `nil`, sets no limit.
+    /// Creates a permission. The properties describe the parameters. By default, it allows all topics, names no client
+    /// and does not expire.
     public init(topics: Set<String>? = nil, owner: String = "", lifetime: Duration? = nil) {
         (self.topics, self.owner, self.lifetime) = (topics, owner, lifetime)
     }

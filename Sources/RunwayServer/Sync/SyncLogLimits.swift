@@ -9,11 +9,7 @@ public struct SyncLogLimits: Sendable, Hashable {
     /// is 256 MiB. The newest entry is never removed for its size.
     public var maximumByteCount: Int64
 
-    /// Creates limits.
-    ///
-    /// - Parameters:
-    ///   - maximumAge: The age at which entries are removed.
-    ///   - maximumByteCount: The size of the log in bytes.
+    /// Creates limits. The properties state the defaults.
     public init(maximumAge: Duration = .seconds(30 * 86_400), maximumByteCount: Int64 = 256 << 20) {
         (self.maximumAge, self.maximumByteCount) = (maximumAge, max(maximumByteCount, 0))
     }

@@ -12,13 +12,7 @@ public struct StreamCursor: Sendable, Hashable, Codable {
     /// The topics that the app wanted and the server refused. Their earlier events may not have been received.
     public var refusedTopics: Set<String>
 
-    /// Creates a position after an event.
-    ///
-    /// - Parameters:
-    ///   - stream: The name of the stream; empty if it has none.
-    ///   - lastEventID: The id of the last event that the app has processed.
-    ///   - topics: The topics that the app wanted. The default, `nil`, states that the server chose them.
-    ///   - refusedTopics: The wanted topics that the server refused. The default is empty.
+    /// Creates a position after an event. The properties describe the parameters.
     public init(stream: String, lastEventID: String, topics: Set<String>? = nil, refusedTopics: Set<String> = []) {
         (self.stream, self.lastEventID) = (stream, lastEventID)
         (self.topics, self.refusedTopics) = (topics, refusedTopics)

@@ -9,13 +9,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The last id that the server sent, with this event or before it; empty if it sent none.
     public var id: String
 
-    /// Creates an event, for example in a test.
-    ///
-    /// - Parameters:
-    ///   - type: The type. The default is `message`.
-    ///   - data: The data.
-    ///   - id: The id. The default is an empty text, no id.
-    ///   - topic: The topic. The default is `nil`, no topic.
+    /// Creates an event, for example in a test. The properties describe the parameters; by default there is no id and
+    /// no topic.
     public init(type: String = "message", data: String, id: String = "", topic: String? = nil) {
         self.type = type
         self.data = data
