@@ -1,7 +1,7 @@
 public import Runway
 import Synchronization
 
-/// Lets pages in web views call commands of the app, each only what its origin was granted.
+/// Lets pages in web views call commands of the app. A page may call only the commands that its origin was granted.
 ///
 /// ```swift
 /// let bridge = Bridge(
@@ -67,8 +67,10 @@ public final class Bridge: Sendable {
         }
     }
 
-    /// Ends all calls of all pages; call it at the sign-out of the account. Each web view then removes all website data
-    /// of its data store, also that of other web views with the same store, and loads its page again.
+    /// Ends the calls of all pages. Call it when the user signs out.
+    ///
+    /// Each web view then removes all website data from its data store, including the data of other web views that use
+    /// the same store, and loads its page again.
     public func signOut() {
         for page in state.withLock({ $0.pages.values.compactMap(\.page) }) { page.signOut() }
     }

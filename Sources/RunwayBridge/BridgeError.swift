@@ -1,4 +1,4 @@
-/// Says why a page's call was refused or failed. The page receives the kind and the sentence, and nothing else.
+/// The reason why a call of a page was refused or failed. The page receives the kind and the message, and nothing else.
 public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of a refusal or a failure. A command may throw kinds of its own.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
@@ -8,11 +8,11 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
         /// Creates a kind of the app's own.
         public init(_ name: String) { description = name }
 
-        /// The origin of the page was not granted the command; or no command has the name.
+        /// The origin of the page was not granted the command, or no command has this name.
         public static let notGranted = Kind("notGranted")
         /// The call was made in a frame that is not the main frame.
         public static let foreignFrame = Kind("foreignFrame")
-        /// The page has no origin that can be granted anything: it is sandboxed, a `data:` URL or a file.
+        /// The page has no origin that can be granted a command: it is sandboxed, a `data:` URL or a file.
         public static let opaqueOrigin = Kind("opaqueOrigin")
         /// The command is a function of the device, and the origin is remote; see ``Capability/DeviceAccess``.
         public static let notEmbedded = Kind("notEmbedded")
@@ -45,7 +45,7 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let unavailable = Kind("unavailable")
         /// The user closed what the command showed, without a result.
         public static let closed = Kind("closed")
-        /// The command failed for a reason that is not the page's business.
+        /// The command failed for a reason that the page must not learn: it threw another error than a ``BridgeError``.
         public static let failed = Kind("failed")
     }
 

@@ -1,7 +1,8 @@
-/// Bounds the calls of one document. Calls that exceed a bound are refused and recorded.
+/// Limits for the calls of one document, that is of one page that a web view has loaded. Calls that exceed a limit are
+/// refused and recorded.
 ///
-/// The defaults suit pages that list and edit things. Raise a bound for a page that needs more; `runway.js` has bounds
-/// of its own, 256 calls in flight and inputs of 1 MiB, which hold for every page.
+/// The defaults suit pages that show and edit lists. Raise a limit for a page that needs more, up to the limits of
+/// `runway.js`, which hold for every page: 256 calls in flight, and 1 MiB for each input.
 public struct BridgeLimits: Sendable, Hashable {
     /// The greatest number of calls in flight. The default is 32.
     public var maximumCallsInFlight: Int
@@ -11,7 +12,8 @@ public struct BridgeLimits: Sendable, Hashable {
     public var maximumInputByteCount: Int
     /// The depth to which arrays and objects of an input are nested. The default is 64.
     public var maximumDepth: Int
-    /// The greatest number of parts that were sent and not yet taken by the page. The default is 8.
+    /// The greatest number of values that a command may have sent before the page has received the first of them; see
+    /// ``CommandCall/send(_:)``. The default is 8.
     public var partsAhead: Int
 
     /// Creates bounds. The default of each parameter is that of its property.

@@ -5,19 +5,21 @@
 /// let help = Capability(.bundle("help"), commands: [location])
 /// ```
 ///
-/// All scripts of an origin have its rights, also foreign ones, and frames of the same origin act through their parent.
-/// So grant little, and serve pages that have capabilities with a strict content security policy.
+/// Every script that runs in a page of the origin has its rights, also one that the page loads from another server. A
+/// frame of the same origin can call the functions of its parent page. So grant few commands, and serve pages that have
+/// capabilities with a strict content security policy; see <doc:PagesThatCallTheApp>.
 public struct Capability: Sendable {
-    /// Whether remote pages may use functions of the device.
+    /// States whether pages of a web server may use functions of the device, such as its position.
     public struct DeviceAccess: Sendable {
         let isGranted: @Sendable (Origin) -> Bool
 
-        /// Only pages of a bundle that is embedded in the app. The default.
+        /// Only pages of a bundle of the app may use them. The default.
         public static let embedded = DeviceAccess { $0.isEmbedded }
 
-        /// Also this remote origin, for a reason that the app can show (App Review Guidelines 4.7.2).
+        /// Pages of this origin may use them, also if it is a web server. The App Review Guidelines (4.7.2) require a
+        /// reason.
         ///
-        /// - Parameter reason: One sentence, for the readers of the source.
+        /// - Parameter reason: One sentence for the readers of the source code. It is not shown to users.
         public static func approved(_ reason: String) -> DeviceAccess {
             precondition(!reason.isEmpty, "the reason of an approval is a sentence")
             return DeviceAccess { _ in true }

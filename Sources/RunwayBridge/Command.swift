@@ -1,7 +1,7 @@
 public import Foundation
 package import RunwayJSON
 
-/// Something that a page may ask the app to do, by name, with values for input and output.
+/// A function of the app that pages call by its name, with a value as input and a value as output.
 ///
 /// ```swift
 /// struct OrderQuery: Decodable { let state: String }
@@ -14,16 +14,16 @@ package import RunwayJSON
 /// }
 /// ```
 ///
-/// Offer functions that are neutral to a business, or one whole business each. A command runs only for an origin
-/// to which a ``Capability`` grants it.
+/// A command runs only for an origin to which a ``Capability`` grants it. <doc:PagesThatCallTheApp> describes which
+/// commands to offer.
 public struct Command: Sendable {
     /// The name, such as `orders.list`: at most 128 characters.
     public let name: String
-    /// Whether the command changes something. Then a call needs a gesture of the user.
+    /// Whether the command changes something. A call of it then needs a key press or a tap of the user.
     public let isUnsafe: Bool
     /// Whether the command is a function of the device; see ``Capability/DeviceAccess``.
     public let usesDevice: Bool
-    /// The longest time that a call takes. It is then cancelled. The default is 30 s.
+    /// The longest time that a call may take, after which it is cancelled. The default is 30 s.
     public let deadline: Duration
     /// The sustained number of calls per second of one document, which is also the largest burst; `nil` for a command
     /// that only ``BridgeLimits/callsPerSecond`` bounds.
@@ -47,12 +47,13 @@ public struct Command: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name by which pages call it.
-    ///   - isUnsafe: Whether it changes something. Then a call needs a gesture of the user, and should pass
-    ///     ``CommandCall/idempotencyKey`` on. The default is `false`.
+    ///   - isUnsafe: Whether it changes something. A call then needs a key press or a tap of the user, and `run` should
+    ///     pass ``CommandCall/idempotencyKey`` to the server. The default is `false`.
     ///   - usesDevice: Whether it is a function of the device. The default is `false`.
-    ///   - deadline: The longest time that a call takes. The default is 30 s.
-    ///   - run: Performs the command, in a task that is cancelled when the page cancels the call, is left, or crashes.
-    ///     It throws ``BridgeError`` for reasons that the page may know; the page learns nothing of other errors.
+    ///   - deadline: The longest time that a call may take. The default is 30 s.
+    ///   - run: Performs the command. Its task is cancelled when the page cancels the call, when the user leaves the
+    ///     page, or when the page crashes. Throw a ``BridgeError`` to let the page know the reason of a failure. If any
+    ///     other error is thrown, the page receives ``BridgeError/Kind/failed`` only.
     public init<Input: Decodable & Sendable, Output: Encodable & Sendable>(
         _ name: String, isUnsafe: Bool = false, usesDevice: Bool = false, deadline: Duration = .seconds(30),
         run: @escaping @Sendable (_ input: Input, _ call: CommandCall) async throws -> Output
@@ -118,15 +119,16 @@ package enum CommandOutput: Sendable {
 public struct CommandCall: Sendable {
     /// The origin of the page.
     public let origin: Origin
-    /// Identifies this call, for requests that must not take effect twice. A call that the page repeats has another
-    /// key.
+    /// Identifies this call, for requests to servers that must not take effect twice. If the page calls again, that
+    /// call has another key.
     public let idempotencyKey: String
     /// Sends a value that is JSON already; see ``send(_:)``.
     package let sendPart: @Sendable ([UInt8]) async throws(BridgeError) -> Void
 
-    /// Sends a value before the output: progress of `runway.call`, a value of `runway.stream`.
+    /// Sends a value to the page before the output: the page receives it as progress of `runway.call`, or as a value of
+    /// `runway.stream`.
     ///
-    /// Waits while the page has not taken the values before; see ``BridgeLimits/partsAhead``.
+    /// Waits while the page has not yet received several values that were sent before; see ``BridgeLimits/partsAhead``.
     ///
     /// - Throws: ``BridgeError/Kind/ended`` or ``BridgeError/Kind/cancelled`` if the call is over.
     public func send(_ value: some Encodable & Sendable) async throws(BridgeError) {

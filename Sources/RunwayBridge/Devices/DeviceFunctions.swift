@@ -16,7 +16,7 @@ public import Runway
 /// function that the user does not permit fails with ``BridgeError/Kind/notPermitted``, one that the device lacks with
 /// ``BridgeError/Kind/unavailable``.
 public struct DeviceFunctions: Sendable {
-    /// Where the device is.
+    /// The position of the device on the earth.
     public struct Position: Codable, Hashable, Sendable {
         /// Degrees to the north of the equator.
         public var latitude: Double
@@ -31,7 +31,7 @@ public struct DeviceFunctions: Sendable {
         }
     }
 
-    /// How the device is held and moved.
+    /// The rotation and the acceleration of the device.
     public struct Motion: Codable, Hashable, Sendable {
         /// The rotation about the axis from the top to the bottom of the device, in radians.
         public var roll: Double
@@ -56,7 +56,7 @@ public struct DeviceFunctions: Sendable {
         public var url: String?
     }
 
-    /// A feeling of the device in the user's hand.
+    /// A short vibration of the device that the user feels.
     public enum Haptic: String, Codable, Hashable, Sendable {
         /// An impact of a strength.
         case light, medium, heavy
@@ -81,7 +81,7 @@ public struct DeviceFunctions: Sendable {
     ///   - motion: Returns motions until the stream is released.
     ///   - photo: Lets the user pick a picture, and returns the bytes of its file.
     ///   - share: Lets the user share something; throws ``BridgeError/Kind/closed`` if the user does not.
-    ///   - haptic: Plays a feeling.
+    ///   - haptic: Plays a vibration.
     public init(
         networkStatus: any NetworkStatusSource, location: @escaping @Sendable () async throws -> Position,
         motion: @escaping @Sendable () async throws -> AsyncThrowingStream<Motion, any Error>,
@@ -92,15 +92,15 @@ public struct DeviceFunctions: Sendable {
         (status, locate, move, pick, present, play) = (networkStatus, location, motion, photo, share, haptic)
     }
 
-    /// Returns a device that does what a test or a preview states, on every system.
+    /// Returns functions without a device, whose results a test or a preview states. It exists on every system.
     ///
     /// - Parameters:
     ///   - networkStatus: The network. The default is Wi-Fi.
-    ///   - location: The position, or the error. The default is one that the user does not permit.
+    ///   - location: The position, or the error. The default is the error that the user does not permit it.
     ///   - motions: The motions, after which the stream ends. The default is none.
-    ///   - photo: The picture, or the error. The default is that the user picks none.
-    ///   - onShare: Receives what the page shares. By default nobody does.
-    ///   - onHaptic: Receives what the page plays. By default nobody does.
+    ///   - photo: The picture, or the error. The default is the error that the user picks none.
+    ///   - onShare: Is called with each item that the page shares. By default nothing is called.
+    ///   - onHaptic: Is called with each vibration that the page plays. By default nothing is called.
     public static func fake(
         networkStatus: any NetworkStatusSource = SettableNetworkStatus(.wifi),
         location: Result<Position, BridgeError> = .failure(BridgeError(.notPermitted, "No location for pages.")),
@@ -125,7 +125,7 @@ public struct DeviceFunctions: Sendable {
     /// The command `device.networkStatus`: sends the status, and then each change of it.
     ///
     /// A status is `{ link: "wifi", isExpensive: false, isConstrained: false }`, where `link` is `wired`, `wifi`,
-    /// `cellular`, `none` or `unknown`. A page reads the first value of `runway.stream` for the current one.
+    /// `cellular`, `none` or `unknown`. The first value of `runway.stream` is the current status.
     public var networkStatus: Command {
         command("networkStatus", deadline: .seconds(86_400)) { [status] (_: NoValue, call) in
             let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -147,7 +147,7 @@ public struct DeviceFunctions: Sendable {
 
     /// The command `device.motion`: sends each ``Motion``.
     ///
-    /// The page misses motions while it is busy: it receives the newest.
+    /// While the page is busy, it receives only the newest motion and misses the ones before.
     public var motion: Command {
         command("motion", deadline: .seconds(86_400)) { [move] (_: NoValue, call) in
             for try await motion in try await move() { try await call.send(motion) }

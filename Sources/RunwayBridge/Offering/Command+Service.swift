@@ -3,8 +3,9 @@ public import Runway
 import RunwayJSON
 
 extension Command {
-    /// Declares a command that calls any path of a service below some prefixes, so that a page calls servers of other
-    /// origins with the app's credentials.
+    /// Declares a command with which a page calls any path of a service below the given prefixes.
+    ///
+    /// The request has the app's credentials. So a page can call servers of other origins, which browsers forbid it.
     ///
     /// ```swift
     /// let read = Command("shop.get", calling: Shop.self, below: ["orders", "catalogue/items"], on: network)

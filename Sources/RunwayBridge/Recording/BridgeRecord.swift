@@ -1,21 +1,22 @@
 public import Runway
 
-/// Reports the end of one call of a page, or several refusals for one reason.
+/// A record of one call of a page that has ended, or of several calls that were refused for the same reason.
 public struct BridgeRecord: Sendable, CustomStringConvertible {
-    /// The number of the document that made the call, from 1, in the order in which the bridge met them.
+    /// The number of the document, that is of the loaded page, that made the call. The first document of a bridge has
+    /// the number 1.
     public let document: Int
     /// The origin of the document as the browser recorded it; `null` if it is opaque.
     public let origin: String
-    /// The name of the command; empty in a total of refusals.
+    /// The name of the command; empty if the record stands for several calls.
     public let command: String
     /// The input as JSON without its secrets, at most 1,024 bytes.
     public let input: String
     /// The reason why the call was refused or failed; `nil` if it succeeded.
     public let error: BridgeError?
-    /// Whether the command was never started.
+    /// Whether the call was refused, so that its command was not started.
     public let isRefusal: Bool
-    /// The number of refusals in a total, otherwise 1. The first ten for a reason have records of their own, later ones
-    /// one record each second.
+    /// The number of calls for which the record stands. It is 1, except after ten refusals of a document for the same
+    /// reason: later refusals have one record each second for all of them.
     public let count: Int
     /// The time from the arrival of the call to its end; zero for refusals.
     public let duration: Duration
@@ -44,6 +45,7 @@ public struct BridgeRecord: Sendable, CustomStringConvertible {
 ///
 /// Records of pages have sinks of their own, so that a page that floods the bridge evicts no record of a flight.
 public protocol BridgeSink: Sendable {
-    /// Receives one record, in the order of their ends for one document. The implementation should not block.
+    /// Receives one record. Records of one document arrive in the order in which its calls ended. The implementation
+    /// must return at once.
     func receive(_ record: BridgeRecord)
 }
