@@ -26,12 +26,20 @@ private final class MemorySyncDatabase: SyncDatabase {
         _ body: @escaping @Sendable (inout any SyncTables) throws -> Value
     ) async throws -> Value? {
         try spaces.withLock { spaces in
-            if access == .reading, spaces[space] == nil { return nil }
-            let transaction = MemorySyncTables(spaces[space] ?? MemorySyncContent(), hook: hook)
+            let existed = spaces[space] != nil
+            if access == .reading, !existed { return nil }
+            // Removed, so that the transaction has the only reference, and its changes copy nothing.
+            let transaction = MemorySyncTables(spaces.removeValue(forKey: space) ?? MemorySyncContent(), hook: hook)
             var tables: any SyncTables = transaction
-            let value = try body(&tables)
-            spaces[space] = transaction.content
-            return value
+            do {
+                let value = try body(&tables)
+                spaces[space] = transaction.content
+                return value
+            } catch {
+                transaction.undo()
+                if existed { spaces[space] = transaction.content }
+                throw error
+            }
         }
     }
 
@@ -55,6 +63,8 @@ private struct MemorySyncContent {
 /// The tables of one space inside a transaction.
 private final class MemorySyncTables: SyncTables {
     private(set) var content: MemorySyncContent
+    /// Undo the changes of this transaction, in their order.
+    private var undoing: [(inout MemorySyncContent) -> Void] = []
     private let hook: @Sendable (SyncCommit) throws -> Void
 
     init(_ content: MemorySyncContent, hook: @escaping @Sendable (SyncCommit) throws -> Void) {
@@ -66,7 +76,26 @@ private final class MemorySyncTables: SyncTables {
 
     func content(for needs: SpaceNeeds) -> SpaceContent { content.space.content(for: needs) }
 
+    /// Undoes all changes.
+    func undo() {
+        for change in undoing.reversed() { change(&content) }
+    }
+
     func save(_ changes: SpaceContent) {
+        let (history, byteCount) = (content.space.history, content.logByteCount)
+        let devices = changes.devices.keys.map { ($0, content.space.devices[$0]) }
+        let verdicts = changes.verdicts.keys.map { ($0, content.space.verdicts[$0]) }
+        let rows = changes.rows.keys.map { ($0, content.space.rows[$0]) }
+        let waiting = changes.waiting.keys.map { ($0, content.space.waiting[$0]) }
+        let numbers = changes.entries.map(\.number)
+        undoing.append { content in
+            (content.space.history, content.logByteCount) = (history, byteCount)
+            for (id, record) in devices { content.space.devices[id] = record }
+            for (id, verdict) in verdicts { content.space.verdicts[id] = verdict }
+            for (key, row) in rows { content.space.rows[key] = row }
+            for (key, operations) in waiting { content.space.waiting[key] = operations }
+            for number in numbers { (content.space.entries[number], content.marks[number]) = (nil, nil) }
+        }
         content.space.save(changes)
         for entry in changes.entries {
             content.logByteCount += Int64(entry.byteCount)
@@ -75,7 +104,10 @@ private final class MemorySyncTables: SyncTables {
     }
 
     func subject(of device: Identifier) -> String? { content.subjects[device] }
-    func setSubject(_ subject: String, of device: Identifier) { content.subjects[device] = subject }
+    func setSubject(_ subject: String, of device: Identifier) {
+        let former = content.subjects.updateValue(subject, forKey: device)
+        undoing.append { $0.subjects[device] = former }
+    }
     func deviceCount(of subject: String, upTo limit: Int) -> Int {
         min(content.subjects.values.count { $0 == subject }, limit)
     }
@@ -85,6 +117,8 @@ private final class MemorySyncTables: SyncTables {
     }
     func mark(of number: Int64) -> LogMark? { content.marks[number] }
     func removeEntries(through number: Int64) {
+        let (entries, marks) = (content.space.entries, content.marks)
+        undoing.append { ($0.space.entries, $0.marks) = (entries, marks) }
         content.space.removeEntries(through: number)
         content.marks = content.marks.filter { $0.key > number }
     }

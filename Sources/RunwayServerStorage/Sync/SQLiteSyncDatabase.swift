@@ -61,10 +61,9 @@ extension SyncStore {
 
 /// Spaces in a SQLite file.
 final class SQLiteSyncDatabase: SyncDatabase {
-    private typealias Body = @Sendable (Database) throws -> any Sendable
+    private typealias Body = @Sendable (SQLiteSyncTransaction) throws -> any Sendable
 
     private let writer: GroupCommit<Body, Result<any Sendable, any Error>>
-    private let hook: SyncStore.SQLiteHook?
     private let closeFile: @Sendable () throws -> Void
 
     init(
@@ -74,19 +73,17 @@ final class SQLiteSyncDatabase: SyncDatabase {
         let database = try ServerDatabase(
             at: file, SyncTableDefinitions.schema, waitsForDrive: limits.survivesPowerLoss)
         do { try database.write { try prepare($0) } } catch { throw ServerStorageError(error, at: file) }
-        self.hook = hook
         writer = GroupCommit(label: "runway.sync", limits: limits.queue) { bodies in
-            try database.write { database in try bodies.map { try Self.perform($0, in: database) } }
+            try database.write { try Self.perform(bodies, in: $0, hook) }
         }
         closeFile = { try database.close() }
     }
 
     init(in database: any DatabaseWriter, limits: ActionLogWriterLimits, hook: SyncStore.SQLiteHook?) throws {
         try database.write { try SyncTableDefinitions.create(in: $0) }
-        self.hook = hook
         writer = GroupCommit(label: "runway.sync", limits: limits.queue) { bodies in
             do {
-                return try database.write { database in try bodies.map { try Self.perform($0, in: database) } }
+                return try database.write { try Self.perform(bodies, in: $0, hook) }
             } catch {
                 throw ServerStorageError(error, at: URL(fileURLWithPath: database.path))
             }
@@ -95,10 +92,9 @@ final class SQLiteSyncDatabase: SyncDatabase {
     }
 
     init(reading file: URL) {
-        hook = nil
         writer = GroupCommit(label: "runway.sync", limits: ActionLogWriterLimits().queue) { bodies in
             try ServerDatabase.read(file, SyncTableDefinitions.schema) { database, _ in
-                try bodies.map { try Self.perform($0, in: database) }
+                try Self.perform(bodies, in: database, nil)
             }
         }
         closeFile = {}
@@ -113,50 +109,65 @@ final class SQLiteSyncDatabase: SyncDatabase {
         try await writer.commit(body, byteCount: 256 + byteCount).get()
     }
 
-    /// Runs one of several bodies of a transaction. If it throws, only its own changes are undone.
+    /// Runs the requests of a group in one transaction. The error of one request is its result.
     ///
-    /// - Throws: An error of the database, which may have ended the transaction: the other bodies must not run in it.
-    private static func perform(_ body: Body, in database: Database) throws -> Result<any Sendable, any Error> {
-        var value: (any Sendable)?
-        do {
-            try database.inSavepoint {
-                value = try body(database)
-                return .commit
+    /// - Throws: An error of the database, which may have ended the transaction: the other requests must not run in it.
+    private static func perform(
+        _ bodies: [Body], in database: Database, _ hook: SyncStore.SQLiteHook?
+    ) throws -> [Result<any Sendable, any Error>] {
+        let transaction = SQLiteSyncTransaction(database, hook)
+        let results = try bodies.map { body -> Result<any Sendable, any Error> in
+            do { return .success(try body(transaction)) } catch let error as DatabaseError { throw error } catch {
+                return .failure(error)
             }
-        } catch let error as DatabaseError {
-            throw error
-        } catch {
-            return .failure(error)
         }
-        guard let value else { preconditionFailure("a savepoint that commits has a value") }
-        return .success(value)
+        try transaction.finish()
+        return results
     }
 
     func transaction<Value: Sendable>(
         _ access: SyncTransactionAccess, in space: Identifier, byteCount: Int,
         _ body: @escaping @Sendable (inout any SyncTables) throws -> Value
     ) async throws -> Value? {
-        let value = try await commit(byteCount: byteCount) { [hook] database -> Value? in
-            var tables: any SyncTables
-            switch access {
-            case .writing: tables = try SQLiteSyncTables(creatingIn: database, space, hook: hook)
-            case .reading:
-                guard let present = try SQLiteSyncTables(database, space, hook: hook) else { return nil }
-                tables = present
-            }
-            return try body(&tables)
+        let value = try await commit(byteCount: byteCount) { transaction -> Value? in
+            try transaction.run(access, in: space, body)
         }
         return value as? Value
     }
 
     func spaces(after space: Identifier?, limit: Int) async throws -> [Identifier] {
-        let spaces = try await commit(byteCount: 0) { database in
-            try Row.fetchAll(
-                database, sql: "SELECT space FROM runway_sync_space WHERE space > ? ORDER BY space LIMIT ?",
+        let spaces = try await commit(byteCount: 0) { transaction in
+            try transaction.finish()
+            return try Row.fetchAll(
+                transaction.database,
+                sql: "SELECT space FROM runway_sync_space WHERE space > ? ORDER BY space LIMIT ?",
                 arguments: [space?.data ?? Data(), limit]
             ).map { try $0.identifier(0) }
         }
         guard let spaces = spaces as? [Identifier] else { preconditionFailure("the body returns ids") }
         return spaces
+    }
+}
+
+/// The spaces that a transaction of the file has read.
+final class SQLiteSyncTransaction {
+    let database: Database
+    private let hook: SyncStore.SQLiteHook?
+    private var spaces: [Identifier: SQLiteSyncTables] = [:]
+
+    init(_ database: Database, _ hook: SyncStore.SQLiteHook?) { (self.database, self.hook) = (database, hook) }
+
+    /// Runs one request; returns `nil` if the space does not exist, and is only read.
+    func run<Value>(
+        _ access: SyncTransactionAccess, in space: Identifier, _ body: (inout any SyncTables) throws -> Value
+    ) throws -> Value? {
+        let tables = try spaces[space] ?? SQLiteSyncTables(database, space, hook)
+        spaces[space] = tables
+        return tables.exists || access == .writing ? try tables.run(access, body) : nil
+    }
+
+    /// Writes what is not written yet.
+    func finish() throws {
+        for tables in spaces.values { try tables.writeUnsent() }
     }
 }

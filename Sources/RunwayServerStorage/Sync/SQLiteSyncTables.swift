@@ -4,65 +4,172 @@ import RunwaySQLite
 import RunwayServer
 import RunwaySyncCore
 
-/// The tables of one space within a transaction. SQLite has one writer, so that the transaction is the lock of the
-/// space.
-struct SQLiteSyncTables {
+/// The tables of one space within a transaction of the file, which several requests share. SQLite has one writer, so
+/// that the transaction is the lock of the space.
+///
+/// Records and rows are read once. The requests are decided on in memory, one after another, and their changes are
+/// written together. A request with a hook, or one that reads more than single rows, has its changes written
+/// separately, after a savepoint, to which the transaction returns if the request fails.
+final class SQLiteSyncTables {
     let database: Database
     let space: Data
-    let hook: SyncStore.SQLiteHook?
+    let now: Int64
+    private let hook: SyncStore.SQLiteHook?
     private(set) var history: History
-    private var logByteCount: Int64
+    /// Whether the space is in the file, or is created at the end of the transaction.
+    private(set) var exists: Bool
+    /// The size of all entries of the log that were ever stored.
+    private var total: Int64
+    private var cache = SyncCache()
+    /// Whether operations wait beside rows; `nil` before the first read. Mostly there are none in a space.
+    private var hasWaiting: Bool?
+    /// The changes of earlier requests that were not written yet.
+    private var unsent = SyncChanges()
+    /// The changes of the current request that were not written yet.
+    private var changes = SyncChanges()
+    /// Whether the current request has a savepoint.
+    private var hasSavepoint = false
 
-    /// Reads the row of a space; `nil` if the space does not exist.
-    init?(_ database: Database, _ space: Identifier, hook: SyncStore.SQLiteHook?) throws {
+    /// Reads the row of a space, or begins a history if there is none.
+    init(_ database: Database, _ space: Identifier, _ hook: SyncStore.SQLiteHook?) throws {
         (self.database, self.space, self.hook) = (database, Data(space.bytes), hook)
+        now = Int64(Date().timeIntervalSince1970 * 1000)
         let row = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT history, total FROM runway_sync_space WHERE space = ?"),
             arguments: [self.space])
-        guard let row else { return nil }
-        (history, logByteCount) = (try row.decoded(0), try row.value(1))
+        exists = row != nil
+        history = try row?.decoded(0) ?? History(epoch: Identifier(UUID()))
+        total = try row?.value(1) ?? 0
     }
 
-    /// Creates the space if it does not exist.
-    init(creatingIn database: Database, _ space: Identifier, hook: SyncStore.SQLiteHook?) throws {
-        if let tables = try Self(database, space, hook: hook) {
-            self = tables
-            return
+    /// Runs one request. If it throws, only its own changes are undone.
+    func run<Value>(
+        _ access: SyncTransactionAccess, _ body: (inout any SyncTables) throws -> Value
+    ) throws -> Value {
+        let before = (history, total)
+        do {
+            var tables: any SyncTables = self
+            let value = try body(&tables)
+            if !exists, access == .writing {
+                if changes.space == nil { changes.set(history, total: total) }
+                exists = true
+            }
+            unsent.add(changes)
+            changes = SyncChanges()
+            try endSavepoint()
+            return value
+        } catch {
+            if error is DatabaseError { throw error }
+            changes = SyncChanges()
+            (history, total) = before
+            if hasSavepoint { try database.execute(sql: "ROLLBACK TO request") }
+            try endSavepoint()
+            // The loaded rows have changes that are undone now. They are loaded again.
+            try writeUnsent()
+            (cache, hasWaiting) = (SyncCache(), nil)
+            throw error
         }
-        (self.database, self.space, self.hook) = (database, Data(space.bytes), hook)
-        (history, logByteCount) = (History(epoch: Identifier(UUID())), 0)
-        try database.cachedStatement(sql: "INSERT INTO runway_sync_space VALUES (?, ?, 0)").execute(
-            arguments: [self.space, Data(history.encoded())])
+    }
+
+    /// Writes the changes of earlier requests.
+    func writeUnsent() throws {
+        if unsent.isEmpty { return }
+        try unsent.write(to: database, space, at: now)
+        unsent = SyncChanges()
+    }
+
+    /// Writes the changes of earlier requests, and marks the place to which a failure of the current one returns.
+    private func setSavepoint() throws {
+        if hasSavepoint { return }
+        try writeUnsent()
+        try database.execute(sql: "SAVEPOINT request")
+        hasSavepoint = true
+    }
+
+    private func endSavepoint() throws {
+        if hasSavepoint { try database.execute(sql: "RELEASE request") }
+        hasSavepoint = false
+    }
+
+    /// Writes all changes, so that the next statement reads them.
+    private func writeChanges() throws {
+        if !changes.isEmpty { try setSavepoint() }
+        unsent.add(changes)
+        changes = SyncChanges()
+        try writeUnsent()
     }
 }
 
 extension SQLiteSyncTables: SyncTables {
-    var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
-
     func content(for needs: SpaceNeeds) throws -> SpaceContent {
-        var content = SpaceContent()
-        for id in needs.devices {
-            content.devices[id] = try decoded(
-                "SELECT record FROM runway_sync_device WHERE space = ? AND device = ?", [id.data])
-        }
-        for id in needs.transactions {
-            content.verdicts[id] = try decoded(
-                "SELECT verdict FROM runway_sync_verdict WHERE space = ? AND id = ?", [id.data])
-        }
-        for key in needs.rows {
-            content.rows[key] = try decoded(
-                "SELECT body FROM runway_sync_row WHERE space = ? AND name = ? AND id = ?", key.arguments)
-        }
+        try load(needs)
+        var content = cache.content(for: needs)
+        if needs.batches.isEmpty, needs.entries == nil, needs.page == nil { return content }
+        try writeChanges()
         for need in needs.batches { try load(need, into: &content) }
-        try loadWaiting(beside: needs.rows.union(content.rows.keys), into: &content)
         if let need = needs.entries { content.entries = try entries(need) }
         if let need = needs.page { content.page = try page(need) }
         return content
     }
 
+    /// Loads records and rows that are not loaded yet.
+    private func load(_ needs: SpaceNeeds) throws {
+        let missing = cache.missing(needs)
+        for id in missing.devices { cache.devices[id] = SyncCache.Device() }
+        for id in missing.transactions { cache.verdicts.updateValue(nil, forKey: id) }
+        for key in missing.rows { cache.rows[key] = SyncCache.Place() }
+        try fetch(
+            "SELECT device, record, subject FROM runway_sync_device WHERE space = ? AND device", [], missing.devices
+        ) {
+            cache.devices[try $0.identifier(0)] = SyncCache.Device(
+                record: try $0.decoded(1), subject: try $0.optionalValue(2))
+        }
+        try fetch("SELECT id, verdict FROM runway_sync_verdict WHERE space = ? AND id", [], missing.transactions) {
+            cache.verdicts.updateValue(try $0.decoded(1), forKey: try $0.identifier(0))
+        }
+        for (table, keys) in Dictionary(grouping: missing.rows, by: \.table) {
+            try fetch(
+                "SELECT id, body FROM runway_sync_row WHERE space = ? AND name = ? AND id", [table], keys.map(\.id)
+            ) {
+                cache.rows[RowKey(table, try $0.identifier(0))]?.row = try $0.decoded(1)
+            }
+            try loadWaiting(beside: keys.map(\.id), of: table)
+        }
+    }
+
+    private func loadWaiting(beside ids: [Identifier], of table: String) throws {
+        let isSome =
+            try hasWaiting ?? Bool.fetchOne(
+                database.cachedStatement(
+                    sql: "SELECT EXISTS (SELECT 1 FROM runway_sync_waiting WHERE space = ?)"), arguments: [space])
+            ?? false
+        hasWaiting = isSome
+        guard isSome else { return }
+        try fetch(
+            "SELECT id, operations FROM runway_sync_waiting WHERE space = ? AND name = ? AND id", [table], ids
+        ) {
+            let list: WaitingList = try $0.decoded(1)
+            cache.rows[RowKey(table, try $0.identifier(0))]?.waiting = list.operations
+        }
+    }
+
+    /// Reads the rows whose last column of the key is one of some ids, with few statements.
+    private func fetch(
+        _ sql: String, _ key: [any DatabaseValueConvertible], _ ids: some Collection<Identifier>,
+        _ read: (GRDB.Row) throws -> Void
+    ) throws {
+        try SQLiteStatements.forEachPart(of: Array(ids)) { part in
+            let list = SQLiteStatements.list(of: part.count)
+            let arguments = StatementArguments([space] + key + part.map(\.data))
+            let rows = try Row.fetchCursor(
+                database.cachedStatement(sql: "\(sql) IN \(list)"), arguments: arguments)
+            while let row = try rows.next() { try read(row) }
+        }
+    }
+
     /// Loads the rows that a batch update matches. Only they stay in memory.
     private func load(_ need: SpaceNeeds.Matches, into content: inout SpaceContent) throws {
-        var count = 0
+        var (count, missing) = (0, [Identifier]())
         let needle = need.batch.needle.map { Data($0) }
         let rows = try Row.fetchCursor(
             database.cachedStatement(
@@ -74,22 +181,15 @@ extension SQLiteSyncTables: SyncTables {
         while count < need.limit, let stored = try rows.next() {
             let row: RunwaySyncCore.Row = try stored.decoded(1)
             guard need.batch.matches(row) else { continue }
-            content.rows[RowKey(need.batch.table, try stored.identifier(0))] = row
+            let key = RowKey(need.batch.table, try stored.identifier(0))
+            content.rows[key] = row
             count += 1
+            if let place = cache.rows[key] { content.waiting[key] = place.waiting } else { missing.append(key.id) }
         }
-    }
-
-    /// Loads the operations that wait beside rows. Mostly there are none in a space.
-    private func loadWaiting(beside keys: Set<RowKey>, into content: inout SpaceContent) throws {
-        let isSome = try Bool.fetchOne(
-            database.cachedStatement(sql: "SELECT 1 FROM runway_sync_waiting WHERE space = ? LIMIT 1"),
-            arguments: [space])
-        guard isSome != nil else { return }
-        for key in keys {
-            let list: WaitingList? = try decoded(
-                "SELECT operations FROM runway_sync_waiting WHERE space = ? AND name = ? AND id = ?", key.arguments)
-            content.waiting[key] = list?.operations
-        }
+        let keys = missing.map { RowKey(need.batch.table, $0) }
+        for key in keys { cache.rows[key] = SyncCache.Place(row: content.rows[key]) }
+        try loadWaiting(beside: missing, of: need.batch.table)
+        for key in keys { content.waiting[key] = cache.rows[key]?.waiting }
     }
 
     private func entries(_ need: SpaceNeeds.Entries) throws -> [LogEntry] {
@@ -131,74 +231,29 @@ extension SQLiteSyncTables: SyncTables {
         return elements
     }
 
-    private func decoded<Value: WireCodable>(_ sql: String, _ arguments: [any DatabaseValueConvertible]) throws
-        -> Value?
-    {
-        let arguments = StatementArguments([space] + arguments)
-        return try Row.fetchOne(database.cachedStatement(sql: sql), arguments: arguments).map { try $0.decoded(0) }
-    }
-}
-
-extension SQLiteSyncTables {
-    mutating func save(_ changes: SpaceContent) throws {
-        for (id, record) in changes.devices {
-            try run(
-                """
-                INSERT INTO runway_sync_device VALUES (?, ?, NULL, ?)
-                ON CONFLICT (space, device) DO UPDATE SET record = excluded.record
-                """, [id.data, Data(record.encoded())])
-        }
-        for (id, verdict) in changes.verdicts {
-            try run(
-                "INSERT INTO runway_sync_verdict VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                [id.data, Data(verdict.encoded())])
-        }
-        for (key, row) in changes.rows {
-            try run(
-                """
-                INSERT INTO runway_sync_row VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (space, name, id) DO UPDATE SET life = excluded.life, body = excluded.body
-                """, key.arguments + [row.life, Data(row.encoded())])
-        }
-        for (key, operations) in changes.waiting {
-            try run("DELETE FROM runway_sync_waiting WHERE space = ? AND name = ? AND id = ?", key.arguments)
-            if operations.isEmpty { continue }
-            try run(
-                "INSERT INTO runway_sync_waiting VALUES (?, ?, ?, ?)",
-                key.arguments + [Data(WaitingList(operations).encoded())])
-        }
-        try append(changes.entries)
-        guard let history = changes.history else { return }
-        self.history = history
-        try database.cachedStatement(sql: "UPDATE runway_sync_space SET history = ?, total = ? WHERE space = ?")
-            .execute(
-                arguments: [Data(history.encoded()), logByteCount, space])
-    }
-
-    private mutating func append(_ entries: [LogEntry]) throws {
-        let now = now
-        for entry in entries {
-            let bytes = Data(entry.encoded())
-            logByteCount += Int64(bytes.count)
-            try run("INSERT INTO runway_sync_log VALUES (?, ?, ?, ?, ?)", [entry.number, now, logByteCount, bytes])
-        }
+    func save(_ changes: SpaceContent) {
+        cache.apply(changes)
+        history = changes.history ?? history
+        if !changes.waiting.isEmpty { hasWaiting = true }
+        self.changes.add(changes, to: &total)
     }
 
     func subject(of device: Identifier) throws -> String? {
-        try Row.fetchOne(
-            database.cachedStatement(sql: "SELECT subject FROM runway_sync_device WHERE space = ? AND device = ?"),
-            arguments: [space, device.data]
-        ).flatMap { try $0.optionalValue(0) }
+        var needs = SpaceNeeds()
+        needs.devices = [device]
+        try load(needs)
+        return cache.devices[device]?.subject
     }
 
-    func setSubject(_ subject: String, of device: Identifier) throws {
-        try database.cachedStatement(
-            sql: "UPDATE runway_sync_device SET subject = ? WHERE space = ? AND device = ? AND subject IS NOT ?"
-        ).execute(arguments: [subject, space, device.data, subject])
+    func setSubject(_ subject: String, of device: Identifier) {
+        if cache.devices[device]?.subject == subject { return }
+        changes.setSubject(subject, of: device, cache.devices[device]?.record)
+        cache.devices[device]?.subject = subject
     }
 
     func deviceCount(of subject: String, upTo limit: Int) throws -> Int {
-        try Int.fetchOne(
+        try writeChanges()
+        return try Int.fetchOne(
             database.cachedStatement(
                 sql: """
                     SELECT COUNT(*) FROM (SELECT 1 FROM runway_sync_device WHERE space = ? AND subject = ? LIMIT ?)
@@ -207,14 +262,16 @@ extension SQLiteSyncTables {
     }
 
     func waitingRowCount(upTo limit: Int) throws -> Int {
-        try Int.fetchOne(
+        try writeChanges()
+        return try Int.fetchOne(
             database.cachedStatement(
                 sql: "SELECT COUNT(*) FROM (SELECT 1 FROM runway_sync_waiting WHERE space = ? LIMIT ?)"),
             arguments: [space, limit]) ?? 0
     }
 
     func devices(after device: Identifier?, limit: Int) throws -> [Identifier] {
-        try Row.fetchAll(
+        try writeChanges()
+        return try Row.fetchAll(
             database.cachedStatement(
                 sql: "SELECT device FROM runway_sync_device WHERE space = ? AND device > ? ORDER BY device LIMIT ?"),
             arguments: [space, device?.data ?? Data(), limit]
@@ -222,25 +279,25 @@ extension SQLiteSyncTables {
     }
 
     func mark(of number: Int64) throws -> LogMark? {
-        try Row.fetchOne(
+        try writeChanges()
+        return try Row.fetchOne(
             database.cachedStatement(sql: "SELECT time, total FROM runway_sync_log WHERE space = ? AND number = ?"),
             arguments: [space, number]
         ).map { LogMark(milliseconds: try $0.value(0), byteCount: try $0.value(1)) }
     }
 
     func removeEntries(through number: Int64) throws {
-        try run("DELETE FROM runway_sync_log WHERE space = ? AND number <= ?", [number])
+        try setSavepoint()
+        try writeChanges()
+        try database.cachedStatement(sql: "DELETE FROM runway_sync_log WHERE space = ? AND number <= ?")
+            .execute(arguments: [space, number])
     }
 
-    func notifyHook(of commit: SyncCommit) throws { try hook?(commit, database) }
-
-    private func run(_ sql: String, _ arguments: [any DatabaseValueConvertible]) throws {
-        try database.cachedStatement(sql: sql).execute(arguments: StatementArguments([space] + arguments))
+    func notifyHook(of commit: SyncCommit) throws {
+        guard let hook else { return }
+        try setSavepoint()
+        try hook(commit, database)
     }
-}
-
-extension RowKey {
-    fileprivate var arguments: [any DatabaseValueConvertible] { [table, id.data] }
 }
 
 extension Identifier {

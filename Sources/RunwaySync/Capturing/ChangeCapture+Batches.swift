@@ -48,9 +48,7 @@ extension ChangeCapture {
             throw TableError(.rejected, "An update of all rows that match has more than 32 MiB of values.")
         }
         var random = SystemRandomNumberGenerator()
-        try applying(in: database) {
-            try device(of: store).updateAll(batch, at: now, in: &store, using: &random)
-        }
+        try store.applying { try device(of: store).updateAll(batch, at: now, in: &store, using: &random) }
         try store.finish()
         return count
     }

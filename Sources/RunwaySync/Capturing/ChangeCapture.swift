@@ -142,7 +142,7 @@ final class ChangeCapture: StoreFollower {
             var store = try store(of: space, in: database)
             if store.isOneWay { continue }
             let keys = try store.keys(in: "runway_sync_row").filter { $0.table == shape.name }
-            try applying(in: database) { try device(of: store).refresh(ChangedRows(Set(keys)), in: &store) }
+            try store.applying { try device(of: store).refresh(ChangedRows(Set(keys)), in: &store) }
             try store.finish()
         }
     }
@@ -157,15 +157,6 @@ final class ChangeCapture: StoreFollower {
     func joinedSpaces(in database: Database) throws -> [Identifier] {
         try DatabaseValue.fetchAll(database, sql: "SELECT id FROM runway_sync_space WHERE joined = 1 ORDER BY number")
             .compactMap { Identifier($0) }
-    }
-
-    /// Runs changes that are not captured.
-    func applying(in database: Database, _ change: () throws -> Void) throws {
-        try database.execute(sql: "UPDATE runway_sync_file SET paused = 1")
-        let result = Result { try change() }
-        // Also after an error: the app may catch it, and commit its other changes, which have to be captured.
-        try database.execute(sql: "UPDATE runway_sync_file SET paused = 0")
-        try result.get()
     }
 
     func willMigrate(_ database: Database) throws {

@@ -13,6 +13,7 @@ final class SpaceLoop: Sendable {
     /// The causes of the next cycle.
     private struct Causes {
         var isPrompted = true
+        var isWritten = false
         /// Whether the cause makes a success likely, so that a backoff ends.
         var isUrgent = true
         var head: Int64 = 0
@@ -63,6 +64,12 @@ final class SpaceLoop: Sendable {
             $0.isPrompted = true
             $0.isUrgent = $0.isUrgent || isUrgent
         }
+        signal.yield()
+    }
+
+    /// Sends a write of the app soon, unless a backoff runs.
+    func sendWrite() {
+        causes.withLock { $0.isWritten = true }
         signal.yield()
     }
 
@@ -130,7 +137,9 @@ final class SpaceLoop: Sendable {
     private func takeCauses(_ pace: Pace) -> Causes? {
         let now = calls.network.clock.now
         return causes.withLock { causes in
-            let hasCause = causes.isPrompted || causes.head > 0 || !causes.events.isEmpty || !causes.waiters.isEmpty
+            let hasCause =
+                causes.isPrompted || causes.isWritten || causes.head > 0 || !causes.events.isEmpty
+                || !causes.waiters.isEmpty
             // A caller that waits receives the reason at once if nothing can be sent.
             if causes.waiters.isEmpty {
                 guard calls.network.isReachable else { return nil }
@@ -156,7 +165,12 @@ final class SpaceLoop: Sendable {
     private func cycle(_ device: inout SyncDevice, _ causes: Causes, _ pace: inout Pace) async -> SyncProblem? {
         if calls.network.clock.now < pace.pauseEnd { return .unavailable }
         var events = causes.events
-        events.append(causes.head > 0 && !causes.isPrompted ? .poked(head: causes.head) : .prompted)
+        if causes.isPrompted || causes.head == 0 && !causes.isWritten {
+            events.append(.prompted)
+        } else {
+            if causes.head > 0 { events.append(.poked(head: causes.head)) }
+            if causes.isWritten { events.append(.wrote) }
+        }
         var problem: SyncProblem?
         do {
             for event in events {
@@ -216,7 +230,7 @@ final class SpaceLoop: Sendable {
             (next.direction, next.schema) = (capture.direction(of: space), schema)
             try space.recordConflicts(of: event)
             var effects: [SyncDevice.Effect] = []
-            try capture.applying(in: database) {
+            try space.applying {
                 effects = try next.handle(event, at: capture.now, in: &space, using: &random)
             }
             try space.recordMoves(effects)

@@ -81,7 +81,7 @@ public final class SyncEngine: Sendable {
         }
         schema = version
         for space in spaces { start(space, with: wasCopied ? .wasCopied : nil) }
-        listener.withLock { $0 = capture.addListener { [weak self] in self?.prompt(isUrgent: false) } }
+        listener.withLock { $0 = capture.addListener { [weak self] in self?.sendWrites() } }
         follow(network)
         followPokes()
     }
@@ -128,7 +128,7 @@ public final class SyncEngine: Sendable {
             let file = try capture.store(of: space, in: database)
             let waits = try file.open().contains { $0.verdict == nil } || FileItem.waitingCount(in: space, database) > 0
             guard discardsUnsent || !waits else { return false }
-            try capture.applying(in: database) { try file.removeSpace() }
+            try file.applying { try file.removeSpace() }
             return true
         }
         if !isLeft { start(space, with: nil) }
@@ -291,6 +291,11 @@ public final class SyncEngine: Sendable {
     func prompt(isUrgent: Bool) {
         files.wake(isUrgent: isUrgent)
         for loop in state.withLock({ $0.spaces.values.map(\.loop) }) { loop.prompt(isUrgent: isUrgent) }
+    }
+
+    private func sendWrites() {
+        files.wake(isUrgent: false)
+        for loop in state.withLock({ $0.spaces.values.map(\.loop) }) { loop.sendWrite() }
     }
 
     /// Begins cycles after changes of the network, sign-ins, and when the app comes to the foreground.

@@ -1,10 +1,11 @@
 import RunwaySyncCore
 
-/// The row of a file with its history, in few bytes: columns that one operation wrote share their stamp.
+/// The row of a file with its history, in few bytes: columns that one operation wrote share their stamp, and names of
+/// columns and ids of devices are numbers.
 ///
 /// The form is private to the device's file; it is not that of messages.
 enum RowCoding {
-    static func encode(_ row: SyncRow) -> [UInt8] {
+    static func encode(_ row: SyncRow, _ names: SyncNames) throws -> [UInt8] {
         var writer = ByteWriter()
         writer.number(UInt64(row.life))
         writer.number(UInt64(row.number))
@@ -16,35 +17,48 @@ enum RowCoding {
         }
         writer.number(UInt64(stamps.count))
         for stamp in stamps {
-            writer.number(UInt64(stamp.number))
-            writer.word(stamp.time.bits)
-            writer.identifier(stamp.operation)
-            writer.identifier(stamp.device)
+            // Mostly the row's number, and an operation whose id begins with its time.
+            writer.signed(row.number - stamp.number)
+            writer.number(UInt64(stamp.time.milliseconds))
+            writer.number(stamp.time.bits & 0xFFFF)
+            let (high, low) = (stamp.operation.high, stamp.operation.low)
+            writer.signed(Int64(high >> 16) - stamp.time.milliseconds)
+            writer.bits(high, count: 16)
+            writer.bits(low, count: 64)
+            writer.number(try names.number(of: stamp.device))
         }
         writer.number(UInt64(row.columns.count))
         for ((name, cell), index) in zip(row.columns, indexes) {
-            writer.text(name)
+            writer.number(try names.number(of: name))
             if stamps.count > 1 { writer.number(UInt64(index)) }
             writer.value(cell.value)
         }
         return writer.bytes
     }
 
-    /// - Throws: ``DamagedRow``.
-    static func decode(_ bytes: UnsafeRawBufferPointer) throws(DamagedRow) -> SyncRow {
+    /// - Throws: ``DamagedRow``, and the errors of the database.
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ names: SyncNames) throws -> SyncRow {
         var reader = ByteReader(bytes)
         let (life, number) = (try reader.integer(), try reader.integer())
         let stampCount = try reader.integer()
         var stamps: [Stamp] = []
         for _ in 0..<stampCount {
-            let number = try reader.integer()
-            guard let time = HybridTime(bits: try reader.word()) else { throw DamagedRow() }
+            let before = try reader.signed()
+            let (milliseconds, counter) = (try reader.integer(), try reader.integer())
+            guard milliseconds < 1 << 48, counter < 1 << 16,
+                let time = HybridTime(bits: UInt64(milliseconds) << 16 | UInt64(counter))
+            else { throw DamagedRow() }
+            let start = UInt64(bitPattern: try reader.signed() &+ milliseconds)
+            let high = start << 16 | (try reader.bits(16))
+            let operation = Identifier(high: high, low: try reader.bits(64))
             stamps.append(
-                Stamp(number: number, time: time, operation: try reader.identifier(), device: try reader.identifier()))
+                Stamp(
+                    number: number &- before, time: time, operation: operation,
+                    device: try names.device(reader.integer())))
         }
         var cells: [(String, Cell)] = []
         for _ in 0..<(try reader.integer()) {
-            let name = try reader.text()
+            let name = try names.column(reader.integer())
             let index = stampCount > 1 ? try reader.integer() : 0
             guard index < stamps.count else { throw DamagedRow() }
             cells.append((name, Cell(try reader.value(), stamps[Int(index)])))
@@ -74,11 +88,11 @@ private struct ByteWriter {
         bytes.append(UInt8(rest))
     }
 
-    mutating func word(_ word: UInt64) { withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) } }
+    mutating func signed(_ number: Int64) { self.number(UInt64(bitPattern: number << 1 ^ number >> 63)) }
 
-    mutating func identifier(_ identifier: Identifier) {
-        word(identifier.high)
-        word(identifier.low)
+    /// Writes the lowest bits of a word.
+    mutating func bits(_ word: UInt64, count: Int) {
+        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0.prefix(count / 8)) }
     }
 
     mutating func text(_ text: String) {
@@ -91,10 +105,10 @@ private struct ByteWriter {
         case .null: bytes.append(0)
         case .integer(let integer):
             bytes.append(1)
-            number(UInt64(bitPattern: integer << 1 ^ integer >> 63))
+            signed(integer)
         case .real(let real):
             bytes.append(2)
-            word(real.bitPattern)
+            bits(real.bitPattern, count: 64)
         case .text(let value):
             bytes.append(3)
             text(value)
@@ -129,13 +143,16 @@ private struct ByteReader {
         return integer
     }
 
-    mutating func word() throws(DamagedRow) -> UInt64 {
-        guard bytes.count - index >= 8 else { throw DamagedRow() }
-        defer { index += 8 }
-        return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+    mutating func signed() throws(DamagedRow) -> Int64 {
+        let number = try number()
+        return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
     }
 
-    mutating func identifier() throws(DamagedRow) -> Identifier { Identifier(high: try word(), low: try word()) }
+    mutating func bits(_ count: Int) throws(DamagedRow) -> UInt64 {
+        guard bytes.count - index >= count / 8 else { throw DamagedRow() }
+        defer { index += count / 8 }
+        return bytes[index..<index + count / 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
 
     private mutating func part() throws(DamagedRow) -> UnsafeRawBufferPointer {
         let count = try number()
@@ -151,10 +168,8 @@ private struct ByteReader {
         index += 1
         switch bytes[index - 1] {
         case 0: return .null
-        case 1:
-            let number = try number()
-            return .integer(Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1))
-        case 2: return .real(Double(bitPattern: try word()))
+        case 1: return .integer(try signed())
+        case 2: return .real(Double(bitPattern: try bits(64)))
         case 3: return .text(try text())
         case 4: return .bytes(Array(try part()))
         default: throw DamagedRow()

@@ -4,7 +4,7 @@ extension SQLiteDeviceStore {
     /// Removes the rows of the space, and all that the file has of it.
     func removeSpace() throws {
         for shape in capture.allShapes {
-            try execute(
+            try change(
                 "DELETE FROM \(shape.name.quotedName) WHERE \(shape.space.quotedName) = ?", [space.databaseValue])
         }
         for table in ["row", "staged", "preview", "parked", "outgoing", "refused", "conflict", "moved"] {

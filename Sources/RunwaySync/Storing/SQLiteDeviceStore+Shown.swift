@@ -4,6 +4,29 @@ import RunwaySyncCore
 
 // The rows that the app reads and writes.
 extension SQLiteDeviceStore {
+    /// Applies the log, or shows rows anew: changes of the app's tables that are not captured. Capture pauses at the
+    /// first of them, so that an exchange that changes nothing writes nothing, and waits for no drive.
+    func applying(_ change: () throws -> Void) throws {
+        isApplying = true
+        let result = Result { try change() }
+        isApplying = false
+        // Also after an error: the app may catch it, and commit its other changes, which have to be captured.
+        if isPaused { try setPaused(false) }
+        try result.get()
+    }
+
+    /// Changes a table of the app.
+    func change(_ sql: String, _ arguments: StatementArguments) throws {
+        precondition(isApplying, "A store changes the app's tables only while it applies the log")
+        if !isPaused { try setPaused(true) }
+        try execute(sql, arguments)
+    }
+
+    private func setPaused(_ isPaused: Bool) throws {
+        try execute("UPDATE runway_sync_file SET paused = ?", [isPaused])
+        self.isPaused = isPaused
+    }
+
     func shown(_ key: RowKey) throws -> Columns<SyncValue>? {
         guard let shape = capture.shape(of: key.table) else { return nil }
         let statement = try database.cachedStatement(sql: shape.select)
@@ -20,7 +43,7 @@ extension SQLiteDeviceStore {
         guard let shape = capture.shape(of: key.table) else { return }
         let place: [DatabaseValue] = [key.id.databaseValue, space.databaseValue]
         guard let values else {
-            try execute(shape.delete, StatementArguments(place))
+            try change(shape.delete, StatementArguments(place))
             return try unpark(key)
         }
         var (positions, arguments) = ([Int](), place)
@@ -31,7 +54,7 @@ extension SQLiteDeviceStore {
             arguments.append(stored)
         }
         do {
-            try execute(shape.upsert(positions), StatementArguments(arguments))
+            try change(shape.upsert(positions), StatementArguments(arguments))
         } catch let error as DatabaseError
             where Self.refusals.contains(error.resultCode) && database.isInsideTransaction
         {
@@ -49,11 +72,16 @@ extension SQLiteDeviceStore {
     ]
 
     private func park(_ key: RowKey, _ shape: TableShape) throws {
-        try execute(shape.delete, [key.id.databaseValue, space.databaseValue])
+        try change(shape.delete, [key.id.databaseValue, space.databaseValue])
         try execute("INSERT OR IGNORE INTO runway_sync_parked VALUES (?, ?, ?)", arguments(key))
+        hasParked = true
     }
 
     private func unpark(_ key: RowKey) throws {
+        let sql = "SELECT EXISTS (SELECT 1 FROM runway_sync_parked WHERE space = ?)"
+        let isSome = try hasParked ?? Bool.fetchOne(database.cachedStatement(sql: sql), arguments: [number]) ?? false
+        hasParked = isSome
+        if !isSome { return }
         try execute("DELETE FROM runway_sync_parked WHERE space = ? AND tbl = ? AND id = ?", arguments(key))
     }
 
@@ -64,7 +92,7 @@ extension SQLiteDeviceStore {
         while let item = try cursor.next() {
             guard let id = Identifier(item[1] as DatabaseValue) else { throw DamagedRow() }
             let key = RowKey(item[0], id)
-            let values = try Self.decode(item[2]).values
+            let values = try decode(item[2]).values
             if try shown(key) != values { try show(key, values) }
         }
         for shape in capture.allShapes { try removeOthers(shape) }
@@ -83,7 +111,7 @@ extension SQLiteDeviceStore {
             DELETE FROM \(shape.name.quotedName) WHERE \(shape.space.quotedName) = ?
                 AND \(shape.key.quotedName) NOT IN (SELECT id FROM runway_sync_staged WHERE space = ? AND tbl = ?)
             """
-        try execute(sql, [space.databaseValue, number, shape.name])
+        try change(sql, [space.databaseValue, number, shape.name])
     }
 
     func captured() throws -> [CapturedTransaction] {

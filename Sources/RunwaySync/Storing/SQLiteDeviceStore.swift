@@ -21,6 +21,11 @@ final class SQLiteDeviceStore {
     private var hasChangedTransactions = false
     private var previewedRows: Set<RowKey>?
     private var rows: [RowKey: SyncRow] = [:]
+    private let names: SyncNames
+    /// Whether changes of the log are being applied, and whether capture is paused for one of them.
+    var (isApplying, isPaused) = (false, false)
+    /// Whether rows are parked; `nil` before the first read. Mostly there are none.
+    var hasParked: Bool?
 
     /// The number of rows that are remembered in one transaction.
     private static let rowLimit = 20_000
@@ -28,6 +33,7 @@ final class SQLiteDeviceStore {
     /// Opens a space, and creates its state if the file has none.
     init(space: Identifier, _ capture: ChangeCapture, _ database: Database) throws {
         (self.space, self.capture, self.database) = (space, capture, database)
+        names = SyncNames(database)
         let sql = "SELECT number, version, state, oneway FROM runway_sync_space WHERE id = ?"
         let found = try GRDB.Row.fetchOne(database.cachedStatement(sql: sql), arguments: [space.databaseValue])
         if let found {
@@ -93,12 +99,10 @@ final class SQLiteDeviceStore {
         let sql = "SELECT row FROM \(table) WHERE space = ? AND tbl = ? AND id = ?"
         let body = try Data.fetchOne(database.cachedStatement(sql: sql), arguments: arguments(key))
         guard let body else { return .absent }
-        return try Self.decode(body)
+        return try decode(body)
     }
 
-    static func decode(_ body: Data) throws -> SyncRow {
-        try body.withUnsafeBytes { bytes throws(DamagedRow) in try RowCoding.decode(bytes) }
-    }
+    func decode(_ body: Data) throws -> SyncRow { try body.withUnsafeBytes { try RowCoding.decode($0, names) } }
 }
 
 extension SQLiteDeviceStore: DeviceStore {
@@ -115,7 +119,7 @@ extension SQLiteDeviceStore: DeviceStore {
     func setRow(_ key: RowKey, _ row: SyncRow) throws {
         try execute(
             "INSERT OR REPLACE INTO runway_sync_row VALUES (?, ?, ?, ?)",
-            arguments(key, Data(RowCoding.encode(row))))
+            arguments(key, Data(try RowCoding.encode(row, names))))
         remember(row, key)
     }
 
@@ -166,7 +170,7 @@ extension SQLiteDeviceStore: DeviceStore {
     func stage(_ key: RowKey, _ row: SyncRow) throws {
         try execute(
             "INSERT OR REPLACE INTO runway_sync_staged VALUES (?, ?, ?, ?)",
-            arguments(key, Data(RowCoding.encode(row))))
+            arguments(key, Data(try RowCoding.encode(row, names))))
     }
 
     func removeStaged() throws { try execute("DELETE FROM runway_sync_staged WHERE space = ?", [number]) }

@@ -28,6 +28,9 @@ enum SyncSchema {
     /// `moved` is the space to which a deleted row moves. `c0`, `c1` and so on are the columns of the table in their
     /// order, without the id and the space.
     ///
+    /// `runway_sync_name` has the names of columns, as text, and the ids of devices, as BLOB, for which the rows of
+    /// `runway_sync_row` and `runway_sync_staged` have a number.
+    ///
     /// SQLite reports no change of a table `WITHOUT ROWID` to observers, so that only tables have this form which
     /// nobody observes.
     private static let tables = """
@@ -46,6 +49,7 @@ enum SyncSchema {
         CREATE TABLE runway_sync_row (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, row BLOB NOT NULL,
             PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;
+        CREATE TABLE runway_sync_name (number INTEGER PRIMARY KEY, name ANY NOT NULL UNIQUE) STRICT;
         CREATE TABLE runway_sync_staged (
             space INTEGER NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, row BLOB NOT NULL,
             PRIMARY KEY (space, tbl, id)) STRICT, WITHOUT ROWID;

@@ -38,10 +38,12 @@ struct StoreAgreementTests {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let queue = try DatabaseQueue(path: folder.file.path)
         try queue.write { try SyncTableDefinitions.create(in: $0) }
-        func transaction<Value>(_ body: (inout SQLiteSyncTables) throws -> Value) throws -> Value {
+        func transaction<Value>(_ body: (inout any SyncTables) throws -> Value) throws -> Value {
             try queue.write { database in
-                var tables = try SQLiteSyncTables(creatingIn: database, Identifier(high: 7, low: 7), hook: nil)
-                return try body(&tables)
+                let transaction = SQLiteSyncTransaction(database, nil)
+                let value = try transaction.run(.writing, in: Identifier(high: 7, low: 7), body)
+                try transaction.finish()
+                return try #require(value)
             }
         }
         let keys = (1...4).map { RowKey("note", Identifier(high: 0, low: $0)) }

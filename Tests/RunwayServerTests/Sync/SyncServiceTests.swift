@@ -156,6 +156,28 @@ struct SyncServiceTests {
         #expect(seen.withLock { $0.map(\.subject) } == [nil, nil])
     }
 
+    @Test func failedTransactionsLeaveMemoryAsItWas() async throws {
+        struct Failure: Error {}
+        let fails = Mutex(false)
+        let store = SyncStore.memory { _ in if fails.withLock({ $0 }) { throw Failure() } }
+        let service = SyncService(store: store) { _, _, _ in true }
+        let (row, other) = (UUID(), UUID())
+        try await service.write(in: space) { $0.set(["a": .text("1")], of: row, in: "note") }
+        fails.withLock { $0 = true }
+        for space in [space, other] {
+            await #expect(throws: Failure.self) {
+                try await service.write(in: space) { writer in
+                    for row in [row, other] { writer.set(["a": .text("2")], of: row, in: "note") }
+                }
+            }
+        }
+        #expect(try await store.log(of: space).map(\.number) == [1] && store.space(other) == nil)
+        try await service.write(in: space) { writer in
+            guard try writer.values(of: row, in: "note") == ["a": .text("1")] else { throw Failure() }
+            guard try writer.values(of: other, in: "note") == nil else { throw Failure() }
+        }
+    }
+
     @Test func devicesReceiveWritesOfTheServer() async throws {
         let service = SyncService(store: .memory()) { _, _, _ in true }
         let space = space

@@ -106,7 +106,7 @@ struct CaptureTests {
             try database.execute(sql: "CREATE TABLE note (id BLOB NOT NULL PRIMARY KEY, s BLOB NOT NULL, a ANY) STRICT")
             try capture.prepare(database)
             let file = try capture.store(of: space, in: database)
-            try capture.applying(in: database) { try file.show(key, shown) }
+            try file.applying { try file.show(key, shown) }
             #expect(try file.shown(key) == shown)
         }
     }
@@ -117,7 +117,7 @@ struct CaptureTests {
         try await store.writeAsFollower { database in
             try database.execute(sql: "CREATE INDEX title_parts ON note (json_extract(title, '$.a'))")
             let file = try capture.store(of: Identifier(list), in: database)
-            try capture.applying(in: database) { try file.show(key, ["title": .text("{")]) }
+            try file.applying { try file.show(key, ["title": .text("{")]) }
             #expect(try file.shown(key) == nil)
             #expect(try file.keys(in: "runway_sync_parked") == [key])
         }

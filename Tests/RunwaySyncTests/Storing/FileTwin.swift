@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
+import RunwayServer
 import RunwaySyncCore
 import RunwaySyncSimulator
+import Testing
 
 @testable import RunwayServerStorage
 
@@ -19,14 +21,21 @@ final class FileTwin: SpaceTwin {
     }
 
     func transaction<Value>(_ body: (inout any SpaceTables) throws -> Value) throws -> Value {
-        try queue.write { database in
-            var tables: any SpaceTables = try SQLiteSyncTables(creatingIn: database, space, hook: nil)
+        try run { tables in
+            var tables: any SpaceTables = tables
             return try body(&tables)
         }
     }
 
-    func removeEntries(through number: Int64) throws {
-        try queue.write { try SQLiteSyncTables(creatingIn: $0, space, hook: nil).removeEntries(through: number) }
+    func removeEntries(through number: Int64) throws { try run { try $0.removeEntries(through: number) } }
+
+    private func run<Value>(_ body: (inout any SyncTables) throws -> Value) throws -> Value {
+        try queue.write { database in
+            let transaction = SQLiteSyncTransaction(database, nil)
+            let value = try transaction.run(.writing, in: space, body)
+            try transaction.finish()
+            return try #require(value)
+        }
     }
 
     func backUp() throws {

@@ -93,7 +93,7 @@ struct SimulatedSQLiteFile: SimulatedFile {
         return try file.queue.write { database in
             var store = try file.capture.store(of: Self.space, in: database)
             var value: Value?
-            try file.capture.applying(in: database) { value = try body(&store) }
+            try store.applying { value = try body(&store) }
             try store.finish()
             return try #require(value)
         }

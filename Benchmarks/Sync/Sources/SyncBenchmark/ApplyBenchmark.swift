@@ -111,7 +111,7 @@ private final class ApplyingDevice {
             var (next, random, effects) = (current, SystemRandomNumberGenerator(), [SyncDevice.Effect]())
             try capture.endForeignWrites(in: database)
             var file = try capture.store(of: space, in: database)
-            try capture.applying(in: database) {
+            try file.applying {
                 effects = try next.handle(event, at: capture.now, in: &file, using: &random)
             }
             try file.finish()
