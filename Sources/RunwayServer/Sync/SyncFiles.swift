@@ -15,7 +15,7 @@ public struct SyncFiles: Sendable {
     /// attempt, after at most as long a pause as they have waited already.
     public typealias Location = @Sendable (SyncFile, HTTPRequest.Method) async throws -> String?
 
-    enum Place { case folder(SyncFileFolder), elsewhere(Location) }
+    enum Place { case folder(SyncFileFolder), objectStore(Location) }
     let place: Place
     let maximumByteCount: Int
 
@@ -35,9 +35,9 @@ public struct SyncFiles: Sendable {
     /// - Parameters:
     ///   - maximumByteCount: The largest size that a `PUT` may announce, in bytes. The default is 1 GiB.
     ///   - location: Returns the URL of a request.
-    public static func elsewhere(
+    public static func objectStore(
         maximumByteCount: Int = 1 << 30, _ location: @escaping Location
-    ) -> SyncFiles { SyncFiles(place: .elsewhere(location), maximumByteCount: maximumByteCount) }
+    ) -> SyncFiles { SyncFiles(place: .objectStore(location), maximumByteCount: maximumByteCount) }
 }
 
 /// A file that rows of a space name.

@@ -25,7 +25,7 @@ extension SyncRouter {
             if !isAllowed { return .refusal(.forbidden, "forbidden") }
         }
         switch files.place {
-        case .elsewhere(let location):
+        case .objectStore(let location):
             guard let url = try await location(file, request.method) else { throw HTTPError(.notFound) }
             return Response(status: .temporaryRedirect, headers: [.location: url, .cacheControl: "no-store"])
         case .folder(let folder):

@@ -6,7 +6,7 @@ final class SendLoop<Policy: SendPolicy>: Sendable {
     private struct State {
         var schedule: SendSchedule<Policy>
         var flushes: [Race<Void>] = []
-        /// The number of waiting flushes that began before the last decision.
+        /// The number of flushes that were requested before the last decision. They end when it is carried out.
         var decidedFlushCount = 0
         var isFinished = false
     }

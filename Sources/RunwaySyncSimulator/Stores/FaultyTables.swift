@@ -22,7 +22,7 @@ struct FaultyTables: SpaceTables {
 }
 
 extension MemorySpace {
-    /// Reads all that is stored in the coding of the stores.
+    /// Reads all stored values again, as the stores have coded them.
     mutating func reload() throws {
         history = try History(encoded: history.encoded())
         rows = try rows.mapValues { try Row(encoded: $0.encoded()) }

@@ -295,7 +295,7 @@ struct FileSyncTests {
 
     @Test func anObjectStoreTakesTheFiles() async throws {
         try await FileServer.run { storage in
-            let files = SyncFiles.elsewhere { file, _ in
+            let files = SyncFiles.objectStore { file, _ in
                 let space = file.space.uuidString.lowercased()
                 return "http://127.0.0.1:\(storage.port)/sync/\(space)/files/\(file.digest)"
             }
