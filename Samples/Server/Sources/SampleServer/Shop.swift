@@ -59,6 +59,8 @@ extension SampleServer {
             let name = try accounts.login(of: request).name
             let id = try context.parameters.require("id", as: Int.self)
             guard Order.all.contains(where: { $0.id == id }) else { throw HTTPError(.notFound) }
+            let length = Int(request.headers[.contentLength] ?? "") ?? .max
+            guard length <= 1 << 20 else { throw HTTPError(.contentTooLarge) }
             let picture = Data(buffer: try await BodyCollector.shared.collect(request.body, upTo: 1 << 20))
             try picture.write(to: folder.appending(path: "picture-\(name)-\(id).jpg"), options: .atomic)
             let change = Change(order: id, text: "The picture has arrived.")
