@@ -320,7 +320,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
                 "RunwayStorage", "RunwayStreams", "RunwaySync", "RunwaySyncCore", "RunwayTables", "RunwayTransport",
-                "RunwayDemo", "RunwayBridge", "RunwayChromium",
+                "RunwayDemo", "RunwayBridge", "RunwayBundleRepository", "RunwayBundles", "RunwayChromium", "RunwayTUF",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),

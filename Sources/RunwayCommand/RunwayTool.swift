@@ -17,6 +17,7 @@ struct RunwayTool: AsyncParsableCommand {
               runway probe api.github.com
               runway page http://localhost:8080/ --allow shop.json
               runway links m.example.com
+              runway bundle verify site
               runway demo
               runway serve --port 8443
               runway log actions.sqlite
@@ -55,7 +56,7 @@ struct RunwayTool: AsyncParsableCommand {
         version: version,
         subcommands: [
             CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self,
-            ProbeCommand.self, LinksCommand.self, SyncProbeCommand.self, PageCommand.self,
+            ProbeCommand.self, LinksCommand.self, BundleCommand.self, SyncProbeCommand.self, PageCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self, SyncCommand.self,
             EpochCommand.self,
             DemoLogCommand.self, DemoTrainCommand.self, DemoSavingCommand.self, DemoDevicesCommand.self,

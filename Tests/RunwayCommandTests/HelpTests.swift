@@ -6,7 +6,7 @@ import Testing
 struct HelpTests {
     @Test(arguments: [
         [], ["call"], ["listen"], ["probe"], ["serve"], ["log"], ["epoch"], ["demo"], ["proxy"], ["sign"], ["verify"],
-        ["keys"], ["sync"], ["page"], ["links"],
+        ["keys"], ["sync"], ["page"], ["links"], ["bundle"],
     ])
     func everyCommandsHelpHasExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
@@ -34,7 +34,7 @@ struct HelpTests {
         #expect(
             Set(names) == [
                 "call", "listen", "probe", "serve", "log", "epoch", "demo", "proxy", "sign", "verify", "keys",
-                "sync", "page", "links",
+                "sync", "page", "links", "bundle",
             ])
     }
 
@@ -51,6 +51,16 @@ struct HelpTests {
         let tool = try await Tool.run("sync", name, "--help")
 
         #expect(tool.status == 0 && tool.output.contains("USAGE: runway sync \(name)"))
+        #expect(tool.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    }
+
+    @Test(arguments: [
+        "init", "publish", "rollback", "renew", "verify", "status", "rotate", "revoke", "serve", "tuf",
+    ])
+    func everyCommandForBundlesFits80Columns(name: String) async throws {
+        let tool = try await Tool.run("bundle", name, "--help")
+
+        #expect(tool.status == 0 && tool.output.contains("USAGE: runway bundle \(name)"))
         #expect(tool.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
