@@ -118,9 +118,11 @@ extension Simulation {
     /// Returns a description if a value that the user wrote is neither in the log nor refused.
     private func lost(_ value: SyncValue, in store: any SimulatedFile) throws -> String? {
         guard let outgoing = try store.outgoing().first(where: { $0.transaction.contains(value) }) else {
-            // The device removes what a backup of the server contains.
+            // The device removes what a backup of the server contains. The other holder of a copied file may have
+            // withdrawn it.
+            let isRefused = hasCopies && server.refused.contains(value)
             let isDecided = server.decided.contains(value) || server.superseded.contains(value)
-            return isDecided ? nil : "\(value) was never sealed, or is lost"
+            return isDecided || isRefused ? nil : "\(value) was never sealed, or is lost"
         }
         guard let verdict = outgoing.verdict, verdict.isInLog else { return nil }
         guard let verdict = server.store.verdict(on: outgoing.transaction.id) else {

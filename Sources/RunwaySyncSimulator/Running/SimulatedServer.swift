@@ -19,6 +19,10 @@ struct SimulatedServer {
     private(set) var decided: Set<SyncValue> = []
     /// The values of superseded transactions, which no device sends again after a restore.
     private(set) var superseded: Set<SyncValue> = []
+    /// The texts of the transactions that came, by their ids: a void has none.
+    private var texts: [Identifier: [SyncValue]] = [:]
+    /// The values of refused transactions.
+    private(set) var refused: Set<SyncValue> = []
     /// A value that came into the log by two operations.
     private(set) var doubled: SyncValue?
     /// The ids of devices that belong to somebody else.
@@ -101,13 +105,16 @@ struct SimulatedServer {
         for (transaction, verdict) in zip(packet.transactions, verdicts) {
             if !isRepetition, former.known.contains(transaction.id) { places.insert(.duplicate) }
             if transaction.time.milliseconds > now + 60_000 { places.insert(.clamped) }
+            if !transaction.isVoid { texts[transaction.id] = transaction.texts }
             switch verdict {
             case .applied: if !isRepetition { noteArrival(of: transaction) }
             case .conflict: places.insert(.conflict)
             case .superseded:
                 places.insert(.superseded)
                 superseded.formUnion(transaction.texts)
-            case .refused(let refusal, _): places.insert(refusal == .absent ? .absent : .refused)
+            case .refused(let refusal, _):
+                places.insert(refusal == .absent ? .absent : .refused)
+                refused.formUnion(texts[transaction.id] ?? [])
             }
             if isRepetition { continue }
             if verdict.refusal == nil { decided.formUnion(transaction.texts) }
