@@ -284,25 +284,20 @@ package final class ChromiumPage: Sendable {
         let request = paused["request"]
         let address = BundleHost.address(of: request["url"].string ?? "")
         let path = URL(string: address)?.path(percentEncoded: true) ?? ""
-        let (status, fields, body): (Int, [String: String], Data)
-        if path.hasPrefix(BridgedPage.bytesPath) {
-            let data = paused["frameId"].string == target ? bridged.page?.takeBytes(at: path) : nil
-            fields = [
-                "Content-Type": "application/octet-stream", "X-Content-Type-Options": "nosniff",
-                "Cache-Control": "no-store", "Content-Security-Policy": "sandbox",
-            ]
-            (status, body) = (data == nil ? 404 : 200, data ?? Data())
-        } else {
-            let response = bridge.response(
-                to: request["method"].string ?? "", of: address, range: request["headers"]["Range"].string)
-            (status, fields, body) = (response.status, response.headerFields, response.body)
-        }
+        let isMainFrame = paused["frameId"].string == target
+        let response =
+            if path.hasPrefix(BridgedPage.bytesPath) {
+                BundleResponse(bytes: isMainFrame ? bridged.page?.takeBytes(at: path) : nil)
+            } else {
+                bridge.response(
+                    to: request["method"].string ?? "", of: address, range: request["headers"]["Range"].string)
+            }
+        let fields = response.headerFields.map { DevToolsValue.object(["name": .string($0), "value": .string($1)]) }
         browser.pipe.post(
             "Fetch.fulfillRequest",
             [
-                "requestId": paused["requestId"], "responseCode": .integer(status),
-                "responseHeaders": .array(fields.map { ["name": .string($0), "value": .string($1)] }),
-                "body": .bytes(body),
+                "requestId": paused["requestId"], "responseCode": .integer(response.status),
+                "responseHeaders": .array(fields), "body": .bytes(response.body),
             ], in: session)
     }
 }

@@ -58,6 +58,14 @@ open class UIWindowScene: UIScene {}
     open class var shared: UIApplication { UIApplication() }
     // developer.apple.com: UIApplication.delegate. It can be set there.
     public var delegate: (any UIApplicationDelegate)? { nil }
+    // developer.apple.com: UIApplication.open(_:options:completionHandler:)
+    public struct OpenExternalURLOptionsKey: Hashable, Sendable {}
+    open func open(
+        _ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:],
+        completionHandler completion: (@MainActor @Sendable (Bool) -> Void)? = nil
+    ) { Self.fakeOpened.append(url.absoluteString) }
+    /// The addresses that the system was asked to open.
+    public static var fakeOpened: [String] = []
     // developer.apple.com: UIApplication.beginBackgroundTask(withName:expirationHandler:)
     nonisolated open func beginBackgroundTask(
         withName taskName: String?, expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil

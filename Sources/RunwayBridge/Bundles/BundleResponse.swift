@@ -65,6 +65,14 @@ package struct BundleResponse: Sendable, Equatable {
         self.init(206, fields, Data(part), isHead: method == "HEAD")
     }
 
+    /// Responds with the bytes that a call has returned; `nil` if they are gone.
+    ///
+    /// The response is never shown as a page of its origin.
+    package init(bytes: Data?) {
+        let fields = ["Content-Type": "application/octet-stream", "Content-Security-Policy": "sandbox"]
+        self.init(bytes == nil ? 404 : 200, fields, bytes ?? Data())
+    }
+
     private init(_ status: Int, _ fields: [String: String], _ body: Data = Data(), isHead: Bool = false) {
         self.status = status
         self.body = isHead ? Data() : body

@@ -1,96 +1,101 @@
 #if canImport(WebKit)
-    import Dispatch
     import Foundation
+    public import RunwayMediator
     public import WebKit
 
     extension Bridge {
         /// Creates a web view whose pages may call the app.
         ///
-        /// List the domains of the pages under `WKAppBoundDomains` in the app's `Info.plist`: the view loads no others.
-        /// Its `isInspectable` is `false`, and should be `true` in builds for developers only. Bytes of commands pass
-        /// as base64, so a page needs `data:` in its `connect-src`.
+        /// ```swift
+        /// let view = bridge.makeWebView(mediator: mediator)
+        /// view.load(URLRequest(url: address))
+        /// ```
         ///
-        /// - Parameter configuration: The configuration of the view. The bridge adds its script and its message
-        ///   handler.
+        /// List the domains of the pages under `WKAppBoundDomains` in the app's `Info.plist`, and `runway-bundle:` if
+        /// bundles have pages: the view loads no others. Developers can inspect it in debug builds only.
+        ///
+        /// The view asks the mediator about each navigation of its main frame that a page begins (a link, a script, a
+        /// redirect), and does what ``RunwayMediator/Mediator/navigate(to:in:)`` returns. It does not ask about
+        /// addresses that the app loads, forms that are posted, reloads and steps in the history. The app may set
+        /// `navigationDelegate` and `uiDelegate` as usual: they are asked about what the mediator lets pass, and may
+        /// refuse it. A page opens no windows.
+        ///
+        /// - Parameters:
+        ///   - configuration: The configuration of the view, for one view only. The bridge adds its script, its message
+        ///     handler and the scheme of bundles.
+        ///   - mediator: Opens addresses that are pages of this build. By default the view loads every address of its
+        ///     domains.
+        ///   - shell: The window in which native pages open, by default the mediator's shell. It is held weakly.
         @MainActor public func makeWebView(
-            configuration: WKWebViewConfiguration = WKWebViewConfiguration()
+            configuration: WKWebViewConfiguration = WKWebViewConfiguration(), mediator: Mediator? = nil,
+            in shell: (any Shell)? = nil
         ) -> WKWebView {
+            makeBridgedView(configuration, WebViewNavigation(mediator, shell))
+        }
+
+        @MainActor func makeBridgedView(
+            _ configuration: WKWebViewConfiguration, _ navigation: WebViewNavigation
+        ) -> BridgedWebView {
             configuration.limitsNavigationsToAppBoundDomains = true
+            configuration.preferences.javaScriptCanOpenWindowsAutomatically = false
             let shell = WebViewShell(self, configuration.userContentController)
-            let view = WKWebView(frame: .zero, configuration: configuration)
+            configuration.setURLSchemeHandler(BundleScheme(self, shell), forURLScheme: Origin.bundleScheme)
+            let view = BridgedWebView(configuration, shell, navigation)
+            #if DEBUG
+                view.isInspectable = true
+            #endif
             shell.view = view
             return view
         }
     }
 
-    /// The bridge's side of one `WKWebView`, which owns it through its configuration.
-    ///
-    /// WebKit names no contexts. The relay's random name of its document stands for one, together with the origin and
-    /// the frame that WebKit reports with each message: a message with any other origin belongs to another context.
-    @MainActor private final class WebViewShell: NSObject, WKScriptMessageHandler {
-        weak var view: WKWebView?
-        private let world = WKContentWorld.world(name: "runway")
-        private var page: BridgedPage?
-        private var frames: [String: WKFrameInfo] = [:]
+    /// A web view whose delegates see what the bridge has to know, and then the app's.
+    final class BridgedWebView: WKWebView {
+        let shell: WebViewShell
+        private let navigation: NavigationProxy
+        private let windows: WindowProxy
 
-        init(_ bridge: Bridge, _ controller: WKUserContentController) {
-            super.init()
-            let shell = BridgedPage.Shell { [weak self] reply, context in
-                // A queue preserves the order of replies.
-                DispatchQueue.main.async { MainActor.assumeIsolated { self?.pass(reply, to: context) } }
-            } reset: { [weak self] in
-                DispatchQueue.main.async { MainActor.assumeIsolated { self?.reset() } }
-            }
-            page = BridgedPage(bridge, shell: shell)
-            controller.add(self, contentWorld: world, name: "runwayNative")
-            let source = String(decoding: Bridge.script, as: UTF8.self)
-            for world in [world, .page] {
-                controller.addUserScript(
-                    WKUserScript(source: source, injectionTime: .atDocumentStart, forMainFrameOnly: false, in: world))
+        init(_ configuration: WKWebViewConfiguration, _ shell: WebViewShell, _ navigation: WebViewNavigation) {
+            self.shell = shell
+            self.navigation = NavigationProxy(shell, navigation)
+            windows = WindowProxy(shell)
+            super.init(frame: .zero, configuration: configuration)
+            super.navigationDelegate = self.navigation
+            super.uiDelegate = windows
+        }
+
+        @available(*, unavailable) required init?(coder: NSCoder) { nil }
+
+        // WebKit notes which methods a delegate has when it is set.
+
+        override weak var navigationDelegate: (any WKNavigationDelegate)? {
+            get { navigation.app }
+            set {
+                navigation.app = newValue
+                super.navigationDelegate = nil
+                super.navigationDelegate = navigation
             }
         }
 
-        func userContentController(_ controller: WKUserContentController, didReceive message: WKScriptMessage) {
-            guard let page, let text = message.body as? String, let parsed = PageMessage(text) else { return }
-            let origin = message.frameInfo.securityOrigin
-            let port = origin.port == 0 ? "" : ":\(origin.port)"
-            let name = "\(origin.protocol)://\(origin.host)\(port)"
-            let isMainFrame = message.frameInfo.isMainFrame
-            let context = "\(parsed.document) \(isMainFrame) \(name)"
-            switch parsed.content {
-            case .opened, .shown:
-                // A new document in the main frame means that the former one is gone, or frozen.
-                if isMainFrame {
-                    page.closeAll()
-                    frames = [:]
-                }
-                if frames[context] == nil { page.open(context, origin: name, isMainFrame: isMainFrame) }
-                frames[context] = message.frameInfo
-            default: break
+        override weak var uiDelegate: (any WKUIDelegate)? {
+            get { windows.app }
+            set {
+                windows.app = newValue
+                super.uiDelegate = nil
+                super.uiDelegate = windows
             }
-            page.receive(text, from: context)
         }
 
-        private func pass(_ reply: PageReply, to context: String) {
-            guard let view, let frame = frames[context] else { return }
-            var text = reply.text
-            if reply.kind == .bytes {
-                guard let data = page?.takeBytes(at: text) else { return }
-                text = "data:application/octet-stream;base64,\(data.base64EncodedString())"
-            }
-            let values: [Any] = [
-                reply.document, reply.generation, reply.kind.rawValue, reply.id, reply.errorKind, text,
-            ]
-            view.callAsyncJavaScript("runwayReply(...reply)", arguments: ["reply": values], in: frame, in: world)
+        // The mediator is not asked about what the app itself loads.
+
+        @discardableResult override func load(_ request: URLRequest) -> WKNavigation? {
+            navigation.own = request.url
+            return super.load(request)
         }
 
-        private func reset() {
-            guard let view else { return }
-            Task {
-                await view.configuration.websiteDataStore.removeData(
-                    ofTypes: WKWebsiteDataStore.allWebsiteDataTypes(), modifiedSince: .distantPast)
-                view.reloadFromOrigin()
-            }
+        @discardableResult override func loadHTMLString(_ string: String, baseURL: URL?) -> WKNavigation? {
+            navigation.own = baseURL ?? URL(string: "about:blank")
+            return super.loadHTMLString(string, baseURL: baseURL)
         }
     }
 #endif

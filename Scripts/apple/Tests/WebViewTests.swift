@@ -1,0 +1,326 @@
+import AppleFoundation
+import RunwayMediator
+import Synchronization
+import Testing
+import UIKit
+import WebKit
+
+@testable import RunwayBridge
+
+/// The bridge in a WKWebView, over a WebKit that does what a test says. No script runs: what the relay would send is written here.
+@MainActor @Suite(.serialized, .timeLimit(.minutes(5)))
+final class WebViewTests {
+    enum TestPage: Page {
+        static let module = "test"
+        case screen(Int)
+        var reach: Reach { .links }
+    }
+
+    struct TestModule: Module {
+        func screen(for page: TestPage, in mediator: Mediator) -> Screen { Screen(UIViewController(nibName: nil, bundle: nil)) }
+    }
+
+    final class Records: BridgeSink {
+        /// Guards the records, oldest first.
+        private let records = Mutex<[BridgeRecord]>([])
+        var all: [BridgeRecord] { records.withLock { $0 } }
+        var kinds: [BridgeError.Kind?] { all.map { $0.error?.kind } }
+        func receive(_ record: BridgeRecord) { records.withLock { $0.append(record) } }
+    }
+
+    private let home = WKFrameInfo.fake("https", "m.example.com")
+    private let records = Records()
+    private let bridge: Bridge
+    private let mediator = Mediator(fallback: .web("https://m.example.com")) { TestModule() }
+    private let shell = RecordingShell()
+    private let view: WKWebView
+
+    init() {
+        let echo = Command("echo") { (input: [String: String], _) in input }
+        let wait = Command("wait") { (_: NoValue, _) in
+            try await Task.sleep(for: .seconds(600))
+            return NoValue()
+        }
+        let bytes = Command(bytes: "bytes") { (count: Int, _) in Data(repeating: 7, count: count) }
+        bridge = Bridge(
+            capabilities: [Capability(Origin("https://m.example.com")!, commands: [echo, wait, bytes])], sinks: [records])
+        mediator.shell = shell
+        view = bridge.makeWebView(mediator: mediator, in: shell)
+        UIApplication.fakeOpened = []
+    }
+
+    // MARK: The page
+
+    private func post(
+        _ type: String, _ document: String = "a", generation: Int = 1, _ members: String = "", input: String = "",
+        from frame: WKFrameInfo? = nil
+    ) {
+        let header = #"{"document":"\#(document)","generation":\#(generation),"type":"\#(type)"\#(members)}"#
+        view.fakePost(header + "\n" + input, from: frame ?? home)
+    }
+
+    private func call(
+        _ name: String, id: Int = 1, _ document: String = "a", input: String = "{}", from frame: WKFrameInfo? = nil
+    ) { post("call", document, #","id":\#(id),"name":"\#(name)""#, input: input, from: frame) }
+
+    /// Loads a page, whose relay opens a document.
+    private func open(_ document: String = "a", at address: String = "https://m.example.com/") async {
+        view.load(URLRequest(url: URL(string: address)!))
+        #expect(await view.fakeCommit())
+        post("opened", document)
+    }
+
+    /// Waits for so many replies, and returns their kinds and texts.
+    private func replies(_ count: Int) async -> [String] {
+        for _ in 0..<10_000 where view.fakeReplies.count < count { await Task.yield() }
+        return view.fakeReplies.map { "\($0.values[2]) \($0.values[4])\($0.values[5])" }
+    }
+
+    private func settle() async { for _ in 0..<20 { await Task {}.value } }
+
+    // MARK: Messages
+
+    @Test func theMainFrameReceivesItsReply() async {
+        await open()
+        call("echo", input: #"{"text":"x"}"#)
+        #expect(await replies(1) == [#"done {"text":"x"}"#])
+        #expect(view.fakeReplies[0].values[0] as? String == "a" && view.fakeReplies[0].frame === home)
+        #expect(records.kinds == [nil] && records.all[0].origin == "https://m.example.com")
+    }
+
+    @Test func otherOriginsAreRefused() async {
+        for frame in [
+            WKFrameInfo.fake("https", "m.example.com", port: 8443), .fake("https", "example.com"), .fake("http", "m.example.com"),
+        ] {
+            await open()
+            post("opened", "b", from: frame)
+            call("echo", "b", from: frame)
+            await settle()
+        }
+        #expect(view.fakeReplies.isEmpty && records.all.isEmpty)
+        view.load(URLRequest(url: URL(string: "https://m.example.com/next")!))
+        #expect(await view.fakeCommit())
+        let other = WKFrameInfo.fake("https", "example.com")
+        post("opened", "c", from: other)
+        call("echo", "c", from: other)
+        #expect(await replies(1).first?.hasPrefix("failed notGranted") == true)
+        #expect(records.all.map(\.origin) == ["https://example.com"])
+    }
+
+    @Test func childFramesAreRefusedAndBounded() async {
+        await open()
+        call("wait")
+        for number in 0..<100 {
+            let child = WKFrameInfo.fake("https", "m.example.com", isMainFrame: false)
+            post("opened", "child\(number)", from: child)
+            call("echo", "child\(number)", from: child)
+            await settle()
+        }
+        #expect(await replies(100).allSatisfy { $0.hasPrefix("failed foreignFrame") })
+        #expect(view.fakeReplies.allSatisfy { $0.frame?.isMainFrame == false })
+        #expect(records.kinds.allSatisfy { $0 == .foreignFrame })
+        // The call of the page itself is still in flight.
+        post("abort", "a", #","id":1"#)
+        #expect(await replies(101).last?.hasPrefix("failed cancelled") == true)
+    }
+
+    @Test func messagesOfAnotherViewAreRefused() async {
+        await open()
+        let popup = WKWebView(frame: .zero, configuration: view.configuration)
+        popup.fakePost(#"{"document":"a","generation":1,"type":"call","id":1,"name":"echo"}"# + "\n{}", from: home)
+        await settle()
+        #expect(records.kinds == [.popup] && popup.fakeReplies.isEmpty && view.fakeReplies.isEmpty)
+    }
+
+    @Test func windowsAreNotOpened() async {
+        await open()
+        #expect(view.fakeOpenWindow() == nil)
+        #expect(await !view.fakeNavigate(to: "https://m.example.com/help", in: .window))
+        #expect(records.kinds == [.popup, .popup])
+        // A link to a native page opens it all the same.
+        #expect(await !view.fakeNavigate(to: "https://m.example.com/test/screen?_0=1", in: .window))
+        #expect(shell.shown.count == 1 && records.kinds.count == 2)
+    }
+
+    // MARK: Ends
+
+    @Test func callsEndWhenThePageIsLeft() async {
+        await open()
+        call("wait")
+        #expect(await view.fakeNavigate(to: "https://m.example.com/next"))
+        #expect(records.kinds == [.ended])
+        // What the old document sends late begins and calls nothing.
+        call("echo", id: 2)
+        post("opened", "b")
+        post("shown", generation: 2)
+        post("opened")
+        call("echo", id: 3)
+        await settle()
+        #expect(view.fakeReplies.isEmpty && records.kinds == [.ended])
+        call("echo", "b")
+        #expect(await replies(1) == ["done {}"])
+    }
+
+    @Test func callsEndWhenTheProcessCrashes() async {
+        await open()
+        call("wait")
+        view.fakeCrash()
+        #expect(records.kinds == [.ended])
+        post("opened", "b")
+        call("echo", "b")
+        await settle()
+        #expect(view.fakeReplies.isEmpty)
+        await open("c")
+        call("echo", "c")
+        #expect(await replies(1) == ["done {}"])
+    }
+
+    @Test func pagesReturnFromTheHistory() async {
+        await open()
+        call("wait")
+        post("hidden")
+        #expect(records.kinds == [.ended])
+        await open("b", at: "https://m.example.com/next")
+        #expect(await view.fakeNavigate(to: "https://m.example.com/", .backForward))
+        post("shown", generation: 2)
+        call("echo", id: 1)
+        post("call", generation: 2, #","id":2,"name":"echo""#, input: "{}")
+        #expect(await replies(2).map { $0.prefix(4) } == ["fail", "done"])
+        #expect(records.kinds == [.ended, .ended, nil])
+    }
+
+    // MARK: Navigations
+
+    @Test func theMediatorIsAskedAboutNavigationsOfPages() async {
+        await open()
+        #expect(await view.fakeNavigate(to: "https://m.example.com/help"))
+        #expect(await !view.fakeNavigate(to: "https://m.example.com/test/screen?_0=1"))
+        #expect(await !view.fakeNavigate(to: "https://m.example.com/test/screen?_0=2", .other))
+        #expect(shell.shown.count == 2)
+        #expect(await !view.fakeNavigate(to: "tel:110"))
+        #expect(await !view.fakeNavigate(to: "https://example.com/a", .other))
+        #expect(UIApplication.fakeOpened == ["tel:110"])
+        #expect(await !view.fakeNavigate(to: "other-app://pay"))
+        #expect(await view.fakeNavigate(to: "https://example.com/advertisement", .other, in: .child))
+        #expect(UIApplication.fakeOpened.count == 1 && shell.shown.count == 2)
+    }
+
+    @Test func theMediatorIsNotAskedAboutLoadsOfTheApp() async {
+        await open(at: "https://m.example.com/test/screen?_0=1")
+        #expect(await view.fakeNavigate(to: "https://m.example.com/test/screen?_0=1", .reload))
+        #expect(await view.fakeNavigate(to: "https://m.example.com/test/screen?_0=1", .backForward))
+        #expect(await view.fakeNavigate(to: "https://m.example.com/test/screen?_0=1", .formSubmitted, method: "POST"))
+        #expect(shell.shown.isEmpty)
+        #expect(await !view.fakeNavigate(to: "https://m.example.com/test/screen?_0=1", .other))
+        #expect(shell.shown.count == 1)
+    }
+
+    final class AppDelegate: NSObject, WKNavigationDelegate, WKUIDelegate {
+        var events: [String] = []
+        var policy = WKNavigationActionPolicy.allow
+        func webView(_ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction) async -> WKNavigationActionPolicy {
+            events.append("decide")
+            return policy
+        }
+        func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) { events.append("commit") }
+        func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!) { events.append("finish") }
+        func webViewWebContentProcessDidTerminate(_ webView: WKWebView) { events.append("crash") }
+        func webView(
+            _ webView: WKWebView, createWebViewWith configuration: WKWebViewConfiguration, for navigationAction: WKNavigationAction,
+            windowFeatures: WKWindowFeatures
+        ) -> WKWebView? { WKWebView(frame: .zero, configuration: configuration) }
+        func webViewDidClose(_ webView: WKWebView) { events.append("close") }
+    }
+
+    @Test func delegatesOfTheAppSeeWhatPasses() async {
+        let app = AppDelegate()
+        view.navigationDelegate = app
+        view.uiDelegate = app
+        #expect(view.navigationDelegate === app && view.uiDelegate === app)
+        await open()
+        #expect(app.events == ["decide", "commit", "finish"])
+        #expect(await !view.fakeNavigate(to: "https://m.example.com/test/screen?_0=1"))
+        #expect(app.events.count == 3 && shell.shown.count == 1)
+        app.policy = .cancel
+        #expect(await !view.fakeNavigate(to: "https://m.example.com/help"))
+        call("wait")
+        view.fakeCrash()
+        #expect(app.events.suffix(2) == ["decide", "crash"] && records.kinds == [.ended])
+        #expect(view.fakeOpenWindow() == nil)
+        view.fakeCloseWindow()
+        #expect(app.events.last == "close")
+    }
+
+    // MARK: Configuration
+
+    @Test func theScriptIsInBothWorldsOfEveryFrame() {
+        let scripts = view.configuration.userContentController.userScripts
+        #expect(scripts.count == 2 && scripts.allSatisfy { !$0.isForMainFrameOnly })
+        #expect(view.configuration.limitsNavigationsToAppBoundDomains)
+        #expect(!view.configuration.preferences.javaScriptCanOpenWindowsAutomatically)
+        view.fakePost("x", from: home, world: "")
+        #expect(records.all.isEmpty)
+    }
+
+    // MARK: Bytes
+
+    @Test func bytesArriveInChunksOneAtATime() async {
+        await open()
+        call("bytes", input: "1500000")
+        call("bytes", id: 2, input: "3")
+        var data = Data()
+        for count in 1...5 {
+            let texts = await replies(count)
+            await settle()
+            #expect(view.fakeReplies.count == count)
+            let reply = view.fakeReplies[count - 1]
+            if texts[count - 1].hasPrefix("chunk") { data += Data(base64Encoded: reply.values[5] as? String ?? "") ?? Data() }
+            reply.end(.success(true))
+        }
+        #expect(await replies(6).map { $0.prefix(5) } == ["chunk", "chunk", "chunk", "bytes", "chunk", "bytes"])
+        #expect(data == Data(repeating: 7, count: 1_500_003))
+    }
+
+    @Test func leavingThePageEndsItsBytes() async {
+        await open()
+        call("bytes", input: "1500000")
+        _ = await replies(1)
+        let first = view.fakeReplies[0]
+        await open("b")
+        call("bytes", "b", input: "3")
+        _ = await replies(2)
+        // The frame of the old document is gone.
+        first.end(.success(true))
+        await settle()
+        #expect(view.fakeReplies.map { "\($0.values[0])\($0.values[2])" } == ["achunk", "bchunk"])
+    }
+
+    // MARK: Sign-out
+
+    @Test func dataAreClearedWhileNoPageIsShown() async {
+        await open()
+        call("wait")
+        let store = view.configuration.websiteDataStore
+        store.fakeEvents = []
+        bridge.signOut()
+        #expect(records.kinds == [.ended])
+        await settle()
+        #expect(store.fakeEvents == ["loadHTMLString"])
+        // The page navigates once more before it is replaced.
+        #expect(await view.fakeNavigate(to: "https://m.example.com/other"))
+        await settle()
+        #expect(store.fakeEvents == ["loadHTMLString"])
+    }
+
+    @Test func thePageReturnsAfterSignOut() async {
+        await open()
+        let store = view.configuration.websiteDataStore
+        store.fakeEvents = []
+        bridge.signOut()
+        while view.fakeProvisional == nil { await Task.yield() }
+        #expect(await view.fakeCommit())
+        while view.fakeProvisional == nil { await Task.yield() }
+        #expect(store.fakeEvents == ["loadHTMLString", "removeData", "load https://m.example.com/"])
+        #expect(await view.fakeCommit())
+    }
+}

@@ -1,0 +1,84 @@
+#if canImport(WebKit)
+    import Foundation
+    import ObjectiveC
+    import RunwayMediator
+    import WebKit
+
+    /// Forwards the messages of WebKit that it does not answer itself to a delegate of the app.
+    ///
+    /// WebKit treats an optional method that a delegate lacks in a way of its own, so that a delegate with all of them
+    /// would change what a view does.
+    @MainActor class DelegateProxy: NSObject {
+        // WebKit calls delegates on the main thread only.
+        nonisolated(unsafe) weak var forwarded: (any NSObjectProtocol)?
+
+        nonisolated override func responds(to selector: Selector!) -> Bool {
+            super.responds(to: selector) || forwarded?.responds(to: selector) == true
+        }
+
+        nonisolated override func forwardingTarget(for selector: Selector!) -> Any? {
+            forwarded?.responds(to: selector) == true ? forwarded : super.forwardingTarget(for: selector)
+        }
+    }
+
+    /// Reports navigations and crashes to the bridge, and asks the mediator about navigations.
+    @MainActor final class NavigationProxy: DelegateProxy, WKNavigationDelegate {
+        weak var app: (any WKNavigationDelegate)? { didSet { forwarded = app } }
+        /// The address that the app loads, until WebKit asks about it.
+        var own: URL?
+        private let shell: WebViewShell
+        private let navigation: WebViewNavigation
+
+        init(_ shell: WebViewShell, _ navigation: WebViewNavigation) {
+            (self.shell, self.navigation) = (shell, navigation)
+        }
+
+        func webView(
+            _ webView: WKWebView, decidePolicyFor action: WKNavigationAction, preferences: WKWebpagePreferences
+        ) async -> (WKNavigationActionPolicy, WKWebpagePreferences) {
+            guard permits(action) else { return (.cancel, preferences) }
+            if let decision = await app?.webView?(webView, decidePolicyFor: action, preferences: preferences) {
+                return decision
+            }
+            if let policy = await app?.webView?(webView, decidePolicyFor: action) { return (policy, preferences) }
+            return (.allow, preferences)
+        }
+
+        private func permits(_ action: WKNavigationAction) -> Bool {
+            let isOwn = action.request.url == own
+            guard let frame = action.targetFrame else {
+                if navigation.decide(action) == .web { shell.refusePopup() }
+                return false
+            }
+            guard frame.isMainFrame else { return true }
+            own = nil
+            return isOwn || navigation.decide(action) == .web
+        }
+
+        func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) {
+            shell.commit(navigation)
+            app?.webView?(webView, didCommit: navigation)
+        }
+
+        func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
+            shell.crash()
+            app?.webViewWebContentProcessDidTerminate?(webView)
+        }
+    }
+
+    /// Refuses windows, which would have no bridge.
+    @MainActor final class WindowProxy: DelegateProxy, WKUIDelegate {
+        weak var app: (any WKUIDelegate)? { didSet { forwarded = app } }
+        private let shell: WebViewShell
+
+        init(_ shell: WebViewShell) { self.shell = shell }
+
+        func webView(
+            _ webView: WKWebView, createWebViewWith configuration: WKWebViewConfiguration,
+            for navigationAction: WKNavigationAction, windowFeatures: WKWindowFeatures
+        ) -> WKWebView? {
+            shell.refusePopup()
+            return nil
+        }
+    }
+#endif

@@ -1,0 +1,157 @@
+#if canImport(WebKit)
+    import Foundation
+    import WebKit
+
+    /// The bridge's side of one `WKWebView`, which owns it through its configuration. It performs what
+    /// ``WebViewDocuments`` decides.
+    @MainActor final class WebViewShell: NSObject, WKScriptMessageHandler {
+        weak var view: BridgedWebView?
+        /// Is called at sign-out instead of clearing the data and loading the page again, for a view that shows none.
+        var onSignOut: (@MainActor () -> Void)?
+        private enum Request {
+            case reply(PageReply, context: String)
+            case reset
+        }
+
+        private let world = WKContentWorld.world(name: "runway")
+        private var page: BridgedPage?
+        private var documents = WebViewDocuments()
+        private var frames: [String: WKFrameInfo] = [:]
+        private var chunks = ByteChunks()
+        /// The page that is loaded again when an empty one has replaced it and its data are cleared.
+        private var returning: URL?
+        private var blank: WKNavigation?
+
+        init(_ bridge: Bridge, _ controller: WKUserContentController) {
+            super.init()
+            // A stream preserves the order of replies. It ends when the bridge's page, which has its continuation, is gone.
+            let (requests, continuation) = AsyncStream<Request>.makeStream()
+            let shell = BridgedPage.Shell { reply, context in
+                continuation.yield(.reply(reply, context: context))
+            } reset: {
+                continuation.yield(.reset)
+            }
+            page = BridgedPage(bridge, shell: shell)
+            Task { [weak self] in
+                for await request in requests {
+                    switch request {
+                    case .reply(let reply, let context): self?.pass(reply, to: context)
+                    case .reset: self?.reset()
+                    }
+                }
+            }
+            controller.add(self, contentWorld: world, name: "runwayNative")
+            let source = String(decoding: Bridge.script, as: UTF8.self)
+            for world in [world, .page] {
+                controller.addUserScript(
+                    WKUserScript(source: source, injectionTime: .atDocumentStart, forMainFrameOnly: false, in: world))
+            }
+        }
+
+        // MARK: What WebKit reports
+
+        func userContentController(_ controller: WKUserContentController, didReceive message: WKScriptMessage) {
+            // An app that makes a view for a window of the page has to make it with the same configuration.
+            guard message.webView === view else { return refusePopup() }
+            guard let text = message.body as? String, let parsed = PageMessage(text) else {
+                page?.refuse(.malformed, "The message is malformed.")
+                return
+            }
+            let origin = message.frameInfo.securityOrigin
+            let port = origin.port == 0 ? "" : ":\(origin.port)"
+            let sender = WebViewDocuments.Sender(
+                document: parsed.document, origin: "\(origin.protocol)://\(origin.host)\(port)",
+                isMainFrame: message.frameInfo.isMainFrame)
+            for action in documents.receive(parsed.content, from: sender) {
+                perform(action)
+                guard action == .receive else { continue }
+                frames[sender.context] = message.frameInfo
+                page?.receive(text, from: sender.context)
+            }
+        }
+
+        func commit(_ navigation: WKNavigation?) {
+            for action in documents.commit() { perform(action) }
+            chunks.removeAll()
+            if navigation != nil, navigation === blank { clear() }
+        }
+
+        func crash() {
+            for action in documents.crash() { perform(action) }
+            chunks.removeAll()
+            if returning != nil { clear() }
+        }
+
+        func refusePopup() { page?.refuse(.popup, "The page tried to open a window.") }
+
+        /// Removes and returns bytes that a call has returned.
+        func takeBytes(at path: String) -> Data? { page?.takeBytes(at: path) }
+
+        private func perform(_ action: WebViewDocuments.Action) {
+            switch action {
+            case .open(let sender):
+                page?.open(sender.context, origin: sender.origin, isMainFrame: sender.isMainFrame)
+            case .close(let sender):
+                page?.close(sender.context)
+                frames[sender.context] = nil
+            case .receive: break
+            }
+        }
+
+        // MARK: Replies
+
+        private func pass(_ reply: PageReply, to context: String) {
+            guard let frame = frames[context] else { return }
+            // The pages of a bundle load bytes under their own origin, see BundleScheme.
+            guard reply.kind == .bytes, frame.securityOrigin.protocol != Origin.bundleScheme else {
+                return send(reply, to: frame)
+            }
+            guard let data = page?.takeBytes(at: reply.text) else { return }
+            chunks.add(data, for: reply, to: context)
+            sendChunks()
+        }
+
+        private func sendChunks() {
+            guard let sending = chunks.next() else { return }
+            guard let frame = frames[sending.context] else { return chunks.removeAll() }
+            send(sending.reply, to: frame) { [weak self] wantsMore in
+                self?.chunks.taken(sending, wantsMore: wantsMore)
+                self?.sendChunks()
+            }
+        }
+
+        private func send(
+            _ reply: PageReply, to frame: WKFrameInfo, taken: (@MainActor @Sendable (_ wantsMore: Bool) -> Void)? = nil
+        ) {
+            let values: [Any] = [
+                reply.document, reply.generation, reply.kind.rawValue, reply.id, reply.errorKind, reply.text,
+            ]
+            view?.callAsyncJavaScript(
+                "return runwayReply(...reply)", arguments: ["reply": values], in: frame, in: world
+            ) { result in
+                taken?((try? result.get()) as? Bool == true)
+            }
+        }
+
+        // MARK: Sign-out
+
+        /// Replaces the page by an empty one before its data are cleared, so that its scripts can't write them again.
+        private func reset() {
+            if let onSignOut { return onSignOut() }
+            guard let view, returning == nil else { return }
+            returning = view.url ?? URL(string: "about:blank")
+            blank = view.loadHTMLString("", baseURL: nil)
+        }
+
+        private func clear() {
+            guard let view, let url = returning else { return }
+            blank = nil
+            Task {
+                await view.configuration.websiteDataStore.removeData(
+                    ofTypes: WKWebsiteDataStore.allWebsiteDataTypes(), modifiedSince: .distantPast)
+                returning = nil
+                view.load(URLRequest(url: url))
+            }
+        }
+    }
+#endif
