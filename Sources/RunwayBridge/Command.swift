@@ -66,9 +66,9 @@ public struct Command: Sendable {
 
     /// Declares a command whose output is bytes, such as a picture, which the page receives as an `ArrayBuffer`.
     ///
-    /// In Chromium, the page loads the bytes as a response under its own origin. In a `WKWebView` they arrive as a
-    /// `data:` URL, so that the page's `connect-src` has to allow `data:`. The parameters are those of
-    /// ``init(_:isUnsafe:usesDevice:deadline:run:)``.
+    /// In Chromium, and in the pages of a bundle, the page loads the bytes as a response under its own origin. In a
+    /// remote page of a `WKWebView` they arrive as base64 in chunks of at most 1 MB, one at a time. The parameters are
+    /// those of ``init(_:isUnsafe:usesDevice:deadline:run:)``.
     public init<Input: Decodable & Sendable>(
         bytes name: String, isUnsafe: Bool = false, usesDevice: Bool = false, deadline: Duration = .seconds(30),
         run: @escaping @Sendable (_ input: Input, _ call: CommandCall) async throws -> Data

@@ -7,7 +7,7 @@ import WebKit
 
 @testable import RunwayBridge
 
-/// The bridge in a WKWebView, over a WebKit that does what a test says. No script runs: what the relay would send is written here.
+/// The bridge in a WKWebView, over a fake WebKit that a test drives. No script runs: the tests send what the relay would send.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(5)))
 final class WebViewTests {
     enum TestPage: Page {
@@ -322,5 +322,42 @@ final class WebViewTests {
         while view.fakeProvisional == nil { await Task.yield() }
         #expect(store.fakeEvents == ["loadHTMLString", "removeData", "load https://m.example.com/"])
         #expect(await view.fakeCommit())
+    }
+
+    // MARK: Warm views
+
+    @Test func aWarmViewIsTakenOnce() async {
+        var count = 0
+        let warm = WarmWebView(bridge, mediator: mediator, in: shell) {
+            count += 1
+            return WKWebViewConfiguration()
+        }
+        warm.prepare()
+        warm.prepare()
+        let view = warm.take()
+        #expect(count == 1 && view.configuration.websiteDataStore.fakeEvents == ["loadHTMLString"])
+        #expect(warm.take() !== view && count == 2)
+        // The view that was taken is one like any other.
+        #expect(await view.fakeCommit())
+        bridge.signOut()
+        await settle()
+        #expect(view.configuration.websiteDataStore.fakeEvents == ["loadHTMLString", "loadHTMLString"])
+    }
+
+    @Test func aWarmViewEnds() async {
+        let warm = WarmWebView(bridge)
+        for end in ["sign-out", "crash", "memory"] {
+            weak var prepared: WKWebView?
+            warm.prepare()
+            prepared = warm.view
+            #expect(prepared != nil)
+            switch end {
+            case "sign-out": bridge.signOut()
+            case "crash": prepared?.fakeCrash()
+            default: FakeMemory.press(.warning)
+            }
+            for _ in 0..<10_000 where prepared != nil { await Task.yield() }
+            #expect(prepared == nil, "\(end)")
+        }
     }
 }

@@ -4,7 +4,7 @@
     import RunwayMediator
     import WebKit
 
-    /// Forwards the messages of WebKit that it does not answer itself to a delegate of the app.
+    /// Forwards the messages of WebKit that it does not implement to a delegate of the app.
     ///
     /// WebKit treats an optional method that a delegate lacks in a way of its own, so that a delegate with all of them
     /// would change what a view does.

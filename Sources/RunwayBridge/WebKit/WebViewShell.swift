@@ -6,8 +6,9 @@
     /// ``WebViewDocuments`` decides.
     @MainActor final class WebViewShell: NSObject, WKScriptMessageHandler {
         weak var view: BridgedWebView?
-        /// Is called at sign-out instead of clearing the data and loading the page again, for a view that shows none.
-        var onSignOut: (@MainActor () -> Void)?
+        /// Is called at sign-out, instead of clearing the data and loading the page again, and after a crash, for a view
+        /// that shows no page yet.
+        var onEnd: (@MainActor () -> Void)?
         private enum Request {
             case reply(PageReply, context: String)
             case reset
@@ -80,6 +81,7 @@
             for action in documents.crash() { perform(action) }
             chunks.removeAll()
             if returning != nil { clear() }
+            onEnd?()
         }
 
         func refusePopup() { page?.refuse(.popup, "The page tried to open a window.") }
@@ -137,7 +139,7 @@
 
         /// Replaces the page by an empty one before its data are cleared, so that its scripts can't write them again.
         private func reset() {
-            if let onSignOut { return onSignOut() }
+            if let onEnd { return onEnd() }
             guard let view, returning == nil else { return }
             returning = view.url ?? URL(string: "about:blank")
             blank = view.loadHTMLString("", baseURL: nil)
