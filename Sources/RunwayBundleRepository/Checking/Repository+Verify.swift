@@ -72,7 +72,7 @@ extension Repository {
     ) -> String {
         let (keys, root) = (trusted.root.content[role], trusted.root.content)
         let count = root.keys.signers(of: metadata.document, for: RoleKeys(keyIDs: keys.keyIDs, threshold: .max))
-        return "\(count) keys of \(keys.keyIDs.count), \(keys.threshold) needed"
+        return "\(count) of \(keys.keyIDs.count) keys, \(keys.threshold) needed"
     }
 
     private func verify(_ target: TargetFile) -> [RepositoryFinding] {

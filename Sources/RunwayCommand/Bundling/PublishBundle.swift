@@ -30,7 +30,7 @@ struct InitBundles: ParsableCommand {
 struct PublishBundle: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish", abstract: "Publish a folder as the next version of a bundle.",
-        usage: "runway bundle publish --repository <dir> --keys <dir> --version <n> <folder>")
+        usage: "runway bundle publish [<options>] --version <n> <folder>")
 
     @OptionGroup var options: RepositoryOptions
     @OptionGroup var bundle: BundleOptions
@@ -63,7 +63,7 @@ struct PublishBundle: ParsableCommand {
 struct RollBackBundle: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback", abstract: "Publish the files of an older version as the next one.",
-        usage: "runway bundle rollback --repository <dir> --keys <dir> --to <n> --version <n>")
+        usage: "runway bundle rollback [<options>] --to <n> --version <n>")
 
     @OptionGroup var options: RepositoryOptions
     @OptionGroup var bundle: BundleOptions
