@@ -22,8 +22,8 @@ struct PrivacyManifestTests {
     ]
     /// What no app links: servers, command lines, tests.
     private static let leftOut = [
-        "RunwayServer", "RunwayServerStorage", "RunwayCommand", "RunwayDemo", "RunwayTesting", "RunwayTestServer",
-        "RunwayCrashTest",
+        "RunwayServer", "RunwayServerStorage", "RunwayBundleRepository", "RunwayCommand", "RunwayDemo", "RunwayTesting",
+        "RunwayTestServer", "RunwayCrashTest",
     ]
 
     @Test func manifestsDeclareExactlyWhatIsUsed() throws {

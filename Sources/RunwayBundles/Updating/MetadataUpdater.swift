@@ -33,7 +33,7 @@ package actor MetadataUpdater {
         (self.folder, self.embeddedRoot, self.limits, self.fetch) = (folder, embeddedRoot, limits, fetch)
     }
 
-    /// Updates the top-level metadata. A second caller joins an update in progress; if the first is cancelled, both are.
+    /// Updates the top-level metadata. A second caller joins an update in progress. Cancelling the first cancels both.
     ///
     /// - Parameter deviceTime: The time of the device's clock. Metadata expires by the later one of it and of the last
     ///   complete update.

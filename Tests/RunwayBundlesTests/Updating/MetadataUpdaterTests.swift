@@ -58,6 +58,16 @@ struct MetadataUpdaterTests {
         #expect(scene.storedVersions == ["root": 2, "timestamp": 2, "snapshot": 2, "targets": 2])
     }
 
+    @Test func rotationRemovesWhatOldKeysSigned() async throws {
+        let scene = try #require(scene)
+        try scene.publish(version: 1)
+        _ = try await scene.updater().refresh(at: UpdateScene.now)
+        try scene.rotateOnlineKeys()
+        _ = scene.replace("timestamp.json", with: nil)
+        await #expect(throws: MetadataError.self) { try await scene.updater().refresh(at: UpdateScene.now) }
+        #expect(scene.storedVersions == ["root": 2, "targets": 1])
+    }
+
     @Test func rotationIsBoundedAndContinued() async throws {
         let scene = try #require(scene)
         for _ in 0..<5 { try scene.rotateOnlineKeys() }

@@ -46,7 +46,7 @@ struct WorkflowTests {
         var repository = TestRepository()
         repository.keys[.snapshot] = repository.keys[.timestamp]
         var trusted = try TrustedMetadata(repository)
-        let snapshot = try repository.snapshot(files: [:])
+        let snapshot = try repository.snapshot(files: ["snapshot.json": .version(1)])
         #expect(refusal { _ = try trusted.updateTimestamp(snapshot) } == "timestamp form 5.4.2")
     }
 
