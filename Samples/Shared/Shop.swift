@@ -39,7 +39,8 @@ enum AddressPage: Page {
     var reach: Reach { .pages }
 }
 
-struct Address: Codable, Equatable, Sendable {
+struct Address: Codable, Hashable, Identifiable, Sendable {
+    var id: String { "\(street), \(city)" }
     var street: String
     var city: String
 
@@ -48,7 +49,15 @@ struct Address: Codable, Equatable, Sendable {
 
 /// What pages of the shop may ask the app. No function of the device is among it.
 enum Shop {
+    /// The web site of the shop. Its origin is compared whole, and nothing else of an address.
+    static let site = "https://m.example.com"
     static let page = "shop/shop.html"
+
+    /// Creates the bridge of the account of the app.
+    static func bridge(over network: NetworkLayer, in mediator: Mediator) -> Bridge {
+        guard let origin = RunwayBridge.Origin(site) else { preconditionFailure("\(site) is an origin") }
+        return bridge(for: origin, over: network, in: mediator)
+    }
 
     /// Creates the bridge of an account.
     ///

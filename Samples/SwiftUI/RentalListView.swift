@@ -1,4 +1,5 @@
 import Runway
+import RunwayBridge
 import RunwayScreens
 import SwiftUI
 
@@ -6,12 +7,19 @@ import SwiftUI
 struct RentalListView: View {
     private let network: NetworkLayer
     private let favourites: FavouriteCenter?
+    private let drafts: MessageDraftCenter?
+    private let bridge: Bridge
+    private let openOrders: () -> Void
     @State private var rentals: PagedAPIManager<RentalList>
     @State private var city = ""
 
-    init(network: NetworkLayer, favourites: FavouriteCenter?) {
+    init(
+        network: NetworkLayer, favourites: FavouriteCenter?, drafts: MessageDraftCenter?, bridge: Bridge,
+        openOrders: @escaping () -> Void
+    ) {
         self.network = network
-        self.favourites = favourites
+        (self.favourites, self.drafts) = (favourites, drafts)
+        (self.bridge, self.openOrders) = (bridge, openOrders)
         _rentals = State(initialValue: PagedAPIManager(on: network))
     }
 
@@ -25,13 +33,14 @@ struct RentalListView: View {
         let rows = rows
         List {
             ForEach(rows) { row in
-                NavigationLink(row.title, value: row)
+                NavigationLink(row.title) { RentalView(row, network: network, favourites: favourites, drafts: drafts) }
                     .onAppear { if row == rows.last { rentals.loadNextPage() } }
             }
             if rentals.isLoading { ProgressView() }
             if let error = rentals.error { Text(error.detail) }
             if let favourites { NavigationLink("Saved") { SavedView(favourites: favourites) } }
-            NavigationLink("Account") { SignInView(network: network) }
+            Button("Orders", action: openOrders)
+            NavigationLink("Account") { SignInView(network: network, bridge: bridge) }
         }
         .navigationTitle("Rentals")
         .screen("rentals")

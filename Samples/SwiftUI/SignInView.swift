@@ -1,18 +1,20 @@
 import Runway
+import RunwayBridge
 import RunwayScreens
 import SwiftUI
 
 /// Signs an account in and out. From the sign-in on its calls carry the token, which the layer renews; the next launch is signed in, too.
 struct SignInView: View {
     let network: NetworkLayer
+    let bridge: Bridge
     @State private var account: String?
     @State private var name = ""
     @State private var password = ""
     @State private var message = ""
     @State private var isBusy = false
 
-    init(network: NetworkLayer) {
-        self.network = network
+    init(network: NetworkLayer, bridge: Bridge) {
+        (self.network, self.bridge) = (network, bridge)
         // After a launch it is who was signed in when the app ended.
         _account = State(initialValue: network.settings(of: Listings.self).account)
     }
@@ -44,6 +46,8 @@ struct SignInView: View {
         isBusy = true
         defer { isBusy = false }
         message = await network.signOutOfListings()
+        // The pages of the shop end their calls, lose their data and are loaded again.
+        bridge.signOut()
         account = network.settings(of: Listings.self).account
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Runway
+import RunwayMediator
 import RunwayScreens
 import RunwayStorage
 import UIKit
@@ -9,6 +10,9 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
     /// One layer for the whole app. The keychain holds its tokens between launches, and calls in flight end in the background.
     let network = NetworkLayer(tokens: KeychainTokenStore(), grace: AppGrace(application: .shared))
     private(set) lazy var films = FilmDownloads(on: network)
+    let mediator = Mediator { AddressModule() }
+    /// What the pages of the shop may ask.
+    private(set) lazy var bridge = Shop.bridge(over: network, in: mediator)
     /// What the app remembers, once its file is open.
     private(set) lazy var favourites = Task { [network] in
         try await FavouriteCenter.open(over: network).favourites

@@ -1,18 +1,25 @@
 import Foundation
 import Runway
+import RunwayBridge
 import UIKit
 
 /// Search as you type, and page after page. The controller holds a manager, and is its delegate.
 final class RentalListController: UITableViewController, UISearchResultsUpdating, APIManagerDelegate {
+    /// Opens the orders of the account.
+    var openOrders: () -> Void = {}
     private let network: NetworkLayer
     private let films: FilmDownloads
     private let favourites: Task<FavouriteCenter, any Error>
+    private let bridge: Bridge
     private lazy var rentals = PagedAPIManager<RentalList>(on: network, delegate: self)
     private var rows: [RentalRow] = []
     private var search: Task<Void, Never>?
 
-    init(network: NetworkLayer, films: FilmDownloads, favourites: Task<FavouriteCenter, any Error>) {
+    init(
+        network: NetworkLayer, films: FilmDownloads, favourites: Task<FavouriteCenter, any Error>, bridge: Bridge
+    ) {
         self.network = network
+        self.bridge = bridge
         self.films = films
         self.favourites = favourites
         super.init(style: .plain)
@@ -27,12 +34,16 @@ final class RentalListController: UITableViewController, UISearchResultsUpdating
         let search = UISearchController(searchResultsController: nil)
         search.searchResultsUpdater = self
         navigationItem.searchController = search
-        navigationItem.rightBarButtonItem = UIBarButtonItem(
+        let account = UIBarButtonItem(
             title: "Account",
             primaryAction: UIAction { [weak self] _ in
                 guard let self else { return }
-                navigationController?.pushViewController(SignInController(network: network), animated: true)
+                navigationController?.pushViewController(
+                    SignInController(network: network, bridge: bridge), animated: true)
             })
+        let orders = UIBarButtonItem(
+            title: "Orders", primaryAction: UIAction { [weak self] _ in self?.openOrders() })
+        navigationItem.rightBarButtonItems = [account, orders]
         navigationItem.leftBarButtonItem = UIBarButtonItem(
             title: "Saved",
             primaryAction: UIAction { [weak self] _ in

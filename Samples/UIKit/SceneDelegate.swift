@@ -1,8 +1,10 @@
+import RunwayMediator
 import UIKit
 
 /// The window of the app, which Info.plist names (UIApplicationSceneManifest).
 final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
     var window: UIWindow?
+    private var shell: NavigationShell?
 
     func scene(
         _ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions
@@ -11,11 +13,22 @@ final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
             return
         }
         let window = UIWindow(windowScene: scene)
-        window.rootViewController = UINavigationController(
-            rootViewController: RentalListController(
-                network: app.network, films: app.films, favourites: app.favourites))
+        let rentals = RentalListController(
+            network: app.network, films: app.films, favourites: app.favourites, bridge: app.bridge)
+        let shell = NavigationShell(mediator: app.mediator, root: rentals) {
+            ShopController($0, bridge: app.bridge, mediator: app.mediator)
+        }
+        rentals.openOrders = { [weak shell] in shell?.showWeb("\(Shop.site)/\(Shop.page)") }
+        window.rootViewController = shell.controller
+        app.mediator.shell = shell
+        self.shell = shell
         window.makeKeyAndVisible()
         self.window = window
+    }
+
+    /// Pages open in the window where the user works.
+    func sceneDidBecomeActive(_ scene: UIScene) {
+        (UIApplication.shared.delegate as? AppDelegate)?.mediator.shell = shell
     }
 
     /// A launch in the background may have been before the device was unlocked.

@@ -1,17 +1,19 @@
 import Foundation
 import Runway
+import RunwayBridge
 import UIKit
 
 /// Signs an account in and out. From the sign-in on its calls carry the token, which the layer renews; the next launch is signed in, too.
 final class SignInController: UIViewController {
     private let network: NetworkLayer
+    private let bridge: Bridge
     private let name = UITextField()
     private let password = UITextField()
     private let message = UILabel()
     private var attempt: Task<Void, Never>?
 
-    init(network: NetworkLayer) {
-        self.network = network
+    init(network: NetworkLayer, bridge: Bridge) {
+        (self.network, self.bridge) = (network, bridge)
         super.init(nibName: nil, bundle: nil)
     }
 
@@ -40,7 +42,14 @@ final class SignInController: UIViewController {
         start { [network] in await network.signInToListings(as: name, password) }
     }
 
-    private func signOut() { start { [network] in await network.signOutOfListings() } }
+    private func signOut() {
+        start { [network, bridge] in
+            let text = await network.signOutOfListings()
+            // The pages of the shop end their calls, lose their data and are loaded again.
+            bridge.signOut()
+            return text
+        }
+    }
 
     private func start(_ work: @escaping () async -> String) {
         attempt?.cancel()

@@ -12,6 +12,15 @@ open class UIHostingController<Content: View>: UIViewController {
     }
     public required init?(coder: NSCoder) { nil }
 }
+// developer.apple.com: UIViewRepresentable, UIViewRepresentableContext
+@MainActor @preconcurrency public protocol UIViewRepresentable: View where Body == Never {
+    associatedtype UIViewType: UIView
+    typealias Context = UIViewRepresentableContext<Self>
+    func makeUIView(context: Context) -> UIViewType
+    func updateUIView(_ uiView: UIViewType, context: Context)
+}
+extension UIViewRepresentable { public var body: Never { fatalError("Nothing is drawn.") } }
+@MainActor public struct UIViewRepresentableContext<Representable> {}
 // developer.apple.com: UIViewControllerRepresentable, UIViewControllerRepresentableContext
 @MainActor @preconcurrency public protocol UIViewControllerRepresentable: View where Body == Never {
     associatedtype UIViewControllerType: UIViewController

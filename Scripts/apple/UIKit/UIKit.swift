@@ -190,6 +190,7 @@ open class UIButton: UIView {
     open internal(set) var isBeingDismissed = false
     // developer.apple.com: UIViewController.viewDidLoad(), viewWillAppear(_:), viewDidAppear(_:), viewDidDisappear(_:). A call of
     // `super` arrives at the implementation that the runtime has.
+    open func loadView() {}
     open func viewDidLoad() { fakeSend(Selector("viewDidLoad")) }
     open func viewWillAppear(_ animated: Bool) { fakeSend(Selector("viewWillAppear:"), animated) }
     open func viewDidAppear(_ animated: Bool) { fakeSend(Selector("viewDidAppear:"), animated) }
@@ -230,6 +231,7 @@ open class UINavigationController: UIViewController {
     open var searchController: UISearchController?
     open var leftBarButtonItem: UIBarButtonItem?
     open var rightBarButtonItem: UIBarButtonItem?
+    open var rightBarButtonItems: [UIBarButtonItem]?
     open var prompt: String?
 }
 

@@ -1,5 +1,6 @@
 @_exported public import AppleFoundation
 public import ObjectiveC
+public import UIKit
 
 // Declarations of WebKit that RunwayBridge uses, as developer.apple.com/documentation/webkit declares them. Nothing is shown. What a
 // test makes WebKit do is in FakeWebKit.swift.
@@ -140,7 +141,7 @@ public enum WKNavigationActionPolicy: Int, Sendable { case cancel, allow }
 }
 
 // developer.apple.com: WKWebView
-@MainActor open class WKWebView: NSObject {
+@MainActor open class WKWebView: UIView {
     public let configuration: WKWebViewConfiguration
     open var isInspectable = false
     // A subclass may return others than WebKit calls.
@@ -149,7 +150,10 @@ public enum WKNavigationActionPolicy: Int, Sendable { case cancel, allow }
     open weak var navigationDelegate: (any WKNavigationDelegate)? { get { fakeDelegate } set { fakeDelegate = newValue } }
     open weak var uiDelegate: (any WKUIDelegate)? { get { fakeWindows } set { fakeWindows = newValue } }
     public internal(set) var url: URL?
-    public init(frame: CGRect, configuration: WKWebViewConfiguration) { self.configuration = configuration }
+    public init(frame: CGRect, configuration: WKWebViewConfiguration) {
+        self.configuration = configuration
+        super.init()
+    }
     public required init?(coder: NSCoder) { nil }
     @discardableResult open func load(_ request: URLRequest) -> WKNavigation? {
         configuration.websiteDataStore.fakeEvents.append("load \(request.url?.absoluteString ?? "")")
