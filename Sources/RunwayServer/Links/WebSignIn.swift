@@ -14,6 +14,7 @@ public import RunwaySignatures
 /// ```
 ///
 /// - `POST web-sign-in/codes`, by the app: returns `{"code":…,"expires":…}` for the session of the app.
+/// - `POST web-sign-in/sign-out`, by the app: ends the web sessions below its own; see ``WebSessionMemory``.
 /// - `POST web-sign-in`, by the web view, a form with `code` and `to`: sets a cookie, and redirects to the path `to`
 ///   (303).
 ///
@@ -22,8 +23,7 @@ public import RunwaySignatures
 /// they could sign a visitor in to the account of somebody else.
 ///
 /// If the code is not valid, or the session has ended, the web view is redirected without a cookie: the page then asks
-/// its user to sign in. When the app signs out, the server has to end the web sessions below the session of the app;
-/// codes that are not used yet then set no cookie.
+/// its user to sign in. After sign-out, codes that are not used yet set no cookie.
 public struct WebSignIn: Sendable {
     /// The time for which a code is valid.
     public static let codeLifetime = Duration.seconds(60)
@@ -105,6 +105,27 @@ public struct WebSignIn: Sendable {
                 headers[.setCookie] = "\(cookieName)=\(value); Path=/; Secure; HttpOnly; SameSite=Lax"
             }
             return Response(status: .seeOther, headers: headers)
+        }
+    }
+
+    /// Adds the route by which the app ends the web sessions below its own to the router of the app's requests.
+    ///
+    /// The app calls it at sign-out, while it still has its credentials. The response is 204.
+    ///
+    /// - Parameters:
+    ///   - router: The router or group, behind the middleware that authenticates the app.
+    ///   - path: The path below the group's. The default is `web-sign-in/sign-out`.
+    ///   - session: Returns the identifier of the session that sends a request, or `nil` if nobody is signed in.
+    ///   - end: Ends the web sessions below a session of the app, such as ``WebSessionMemory/end(below:)``.
+    public func addSignOut<Context: RequestContext>(
+        from router: some RouterMethods<Context>, path: RouterPath = "web-sign-in/sign-out",
+        session: @escaping @Sendable (Request, Context) async throws -> String?,
+        end: @escaping @Sendable (_ session: String, Context) async throws -> Void
+    ) {
+        router.post(path) { request, context in
+            guard let session = try await session(request, context) else { throw HTTPError(.unauthorized) }
+            try await end(session, context)
+            return Response(status: .noContent, headers: [.cacheControl: "no-store"])
         }
     }
 

@@ -24,3 +24,16 @@ func addWebSignIn(
     signIn.addCodes(to: api) { request, _ in session(request) }
     signIn.addSignIn(to: site) { session, _ in try await webSessions.begin(below: session) }
 }
+
+func addWebSignOut(
+    to site: Router<BasicRequestContext>, from api: RouterGroup<BasicRequestContext>, _ signIn: WebSignIn,
+    session: @escaping @Sendable (Request) -> String?
+) {
+    let webSessions = WebSessionMemory()
+    signIn.addSignIn(to: site) { session, _ in webSessions.begin(below: session) }
+    signIn.addSignOut(from: api) { request, _ in
+        session(request)
+    } end: { session, _ in
+        webSessions.end(below: session)
+    }
+}

@@ -77,6 +77,48 @@ final class WebSignInTests: Sendable {
         }
     }
 
+    @Test func signingOutEndsAllCookiesOfASession() async throws {
+        let router = Router()
+        let half = half()
+        let sessions = WebSessionMemory()
+        let session: @Sendable (Request, BasicRequestContext) -> String? = { request, _ in
+            request.headers[.authorization]
+        }
+        half.addCodes(to: router.group("api"), session: session)
+        half.addSignIn(to: router) { session, _ in sessions.begin(below: session) }
+        half.addSignOut(from: router.group("api"), session: session) { session, _ in sessions.end(below: session) }
+        try await RunwayServerTests.serving(router) { port in
+            var cookies: [String] = []
+            for _ in 0..<2 {
+                let response = try await post("web-sign-in", "code=\(try await code(port))&to=%2F", port: port)
+                cookies.append(try #require(response.cookie?.wholeMatch(of: /__Host-session=([^;]+);.*/)).1.description)
+            }
+            let other = try #require(sessions.begin(below: "berta-1"))
+            let unused = try await code(port)
+            #expect(cookies.map { sessions.session(of: $0) } == ["anna-1", "anna-1"])
+            let nobody = try await post("api/web-sign-in/sign-out", port: port)
+            #expect(nobody.status == 401 && sessions.session(of: cookies[0]) == "anna-1")
+            let ended = try await post("api/web-sign-in/sign-out", "", ["authorization": "anna-1"], port: port)
+            #expect(ended.status == 204 && cookies.map { sessions.session(of: $0) } == [nil, nil])
+            // The web view clears its data at sign-out, and could still post a code.
+            let late = try await post("web-sign-in", "code=\(unused)&to=%2F", port: port)
+            #expect(late.status == 303 && late.cookie == nil && sessions.session(of: other) == "berta-1")
+        }
+    }
+
+    @Test func cookiesAndSessionsAreBounded() throws {
+        let sessions = WebSessionMemory(maximumSessions: 10, maximumCookiesPerSession: 2)
+        let cookies = (0..<3).compactMap { _ in sessions.begin(below: "anna-1") }
+        #expect(cookies.map { sessions.session(of: $0) } == [nil, "anna-1", "anna-1"])
+        let last = (0..<20).compactMap { sessions.begin(below: "\($0)") }
+        #expect(sessions.session(of: cookies[2]) == nil)
+        #expect(last.filter { sessions.session(of: $0) != nil }.count <= 10)
+        #expect(sessions.session(of: last[19]) == "19")
+        // A session whose cookies were removed can't be ended through them, and has none that is valid.
+        sessions.end(below: "0")
+        #expect(sessions.session(of: last[0]) == nil && sessions.begin(below: "0") == nil)
+    }
+
     @Test func nobodyReceivesACode() async throws {
         try await serving { port in
             let status = try await post("api/web-sign-in/codes", port: port).status
