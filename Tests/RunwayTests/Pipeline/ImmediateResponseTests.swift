@@ -31,7 +31,7 @@ private final class Memory: RequestStage {
     }
 }
 
-/// Changes stored responses, so that they have a content coding that nothing can undo.
+/// Changes stored responses, so that they have a content coding that nothing has undone.
 private struct CodingStage: RequestStage {
     var step: FlightStep { .customStage("coding") }
 
@@ -39,7 +39,7 @@ private struct CodingStage: RequestStage {
         to request: Request, in flight: Flight, next: RequestPipeline.Rest
     ) async throws(NetworkError) -> Response {
         var response = try await next.send(request, in: flight)
-        if response.source == .cache { response.head.headerFields[.contentEncoding] = "unknown" }
+        if response.source == .cache { response.head.headerFields[.contentEncoding] = "br" }
         return response
     }
 }
