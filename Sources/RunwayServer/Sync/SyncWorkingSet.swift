@@ -96,6 +96,7 @@ package struct SyncChanges {
     }
 
     package mutating func add(_ later: SyncChanges) {
+        if isEmpty { return self = later }
         devices.merge(later.devices) { $1 }
         subjects.merge(later.subjects) { $1 }
         verdicts.merge(later.verdicts) { $1 }

@@ -25,6 +25,11 @@ enum Figures {
         return String(format: "%.1f", average)
     }
 
+    /// The time that this process has used of all processors.
+    static var processorTime: Duration {
+        .microseconds(Int(Double(clock()) / Double(CLOCKS_PER_SEC) * 1_000_000))
+    }
+
     /// Prints the best and the median figure, and those of a control beside them.
     static func report(
         _ name: String, _ values: [Double], _ unit: String, _ bound: Bound, beside control: Control? = nil

@@ -18,7 +18,12 @@ final class LogServer: Sendable {
     /// Guards what the log has.
     private let state = Mutex(State())
 
-    init(at file: URL) throws { service = SyncService(store: try SyncStore.sqlite(at: file)) { _, _, _ in true } }
+    init(at file: URL) throws {
+        // Its commits are not measured, and do not wait for the drive.
+        var limits = ActionLogWriterLimits()
+        limits.survivesPowerLoss = false
+        service = SyncService(store: try SyncStore.sqlite(at: file, limits: limits)) { _, _, _ in true }
+    }
 
     var order: [UUID] { state.withLock { $0.order } }
     var changeCount: Int { state.withLock { $0.changeCount } }

@@ -49,17 +49,24 @@ enum PushBenchmark {
     ) async throws {
         for (size, devices) in [(500, 8), (1, 256)] {
             var (ours, theirs): ([Double], [Double]) = ([], [])
+            var times: [Double] = []
             for _ in 0..<Figures.rounds {
-                ours.append(try await rate(makePush(), size, devices))
-                theirs.append(try await rate(makeNaive(), size, devices))
+                let start = Figures.processorTime
+                let own = try await rate(makePush(), size, devices)
+                times.append((Figures.processorTime - start).inMilliseconds * 1_000 / Double(own.count))
+                ours.append(own.rate)
+                theirs.append(try await rate(makeNaive(), size, devices).rate)
             }
+            Figures.report("\(name): an operation in packets of \(size), of the processors", times, "µs", .none)
             Figures.report(
                 "\(name): \(devices) devices push packets of \(size)", ours, "operations/s", .atLeast(5_000),
                 beside: .init(name: "a clock for each column", values: theirs))
         }
     }
 
-    private static func rate(_ push: @escaping Push, _ size: Int, _ devices: Int) async throws -> Double {
+    private static func rate(
+        _ push: @escaping Push, _ size: Int, _ devices: Int
+    ) async throws -> (rate: Double, count: Int) {
         let start = ContinuousClock.now
         let count = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<devices {
@@ -74,6 +81,6 @@ enum PushBenchmark {
             }
             return try await group.reduce(0, +)
         }
-        return Double(count) / (ContinuousClock.now - start).inSeconds
+        return (Double(count) / (ContinuousClock.now - start).inSeconds, count)
     }
 }
