@@ -1,4 +1,4 @@
-#if canImport(UIKit) && !os(watchOS) && !os(tvOS) && !os(visionOS)
+#if canImport(UIKit) && canImport(WebKit)
     import CoreLocation
     import CoreMotion
     import Foundation
