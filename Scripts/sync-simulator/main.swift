@@ -97,14 +97,16 @@ func printTraces() throws -> Bool {
     return true
 }
 
-/// Looks for a run that fails within 1,000 seeds, and shrinks it to at most 12 events.
+/// Looks for a run that fails within 1,000 seeds, and shrinks it to at most 12 events. Short runs follow small ones.
 func find(_ name: String, _ bug: PlantedBug? = nil) throws -> Bool {
     var best: (seed: UInt64, count: Int)?
-    for seed in UInt64(1)...1_000 {
-        guard try Size.small.perform(seed, Size.small.events(seed), bug).failure != nil else { continue }
-        let few = try Size.small.shrink(seed, bug)
-        if few.count < best?.count ?? .max { best = (seed, few.count) }
-        if few.count <= 12 { break }
+    search: for size in [Size.small, .short] {
+        for seed in UInt64(1)...1_000 {
+            guard try size.perform(seed, size.events(seed), bug).failure != nil else { continue }
+            let few = try size.shrink(seed, bug)
+            if few.count < best?.count ?? .max { best = (seed, few.count) }
+            if few.count <= 12 { break search }
+        }
     }
     print("\(name):", best.map { "seed \($0.seed), \($0.count) events" } ?? "not found")
     return best.map { $0.count <= 12 } ?? false
