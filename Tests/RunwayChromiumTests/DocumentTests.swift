@@ -87,7 +87,8 @@ struct DocumentTests {
             _ = try await visit.page.evaluate(write)
             visit.bridge.signOut()
         } then: { (visit) async throws in
-            let data = "location.protocol !== 'http:' || globalThis.ends ? undefined : "
+            let data =
+                "location.protocol !== 'http:' || globalThis.ends ? undefined : "
                 + "[document.cookie, localStorage.length]"
             var state = ""
             // The page that is about to be loaded again may take the question with it.

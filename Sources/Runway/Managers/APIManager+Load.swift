@@ -61,8 +61,8 @@ extension APIManager {
         return flight.id
     }
 
-    /// - Parameter isCompared: Whether `decide` needs the identity of the call. If not, a call that finds its response in
-    ///   memory has none, unless it is made beside another.
+    /// - Parameter isCompared: Whether `decide` needs the identity of the call. If not, a call that finds its response
+    ///   in memory has none, unless it is made beside another.
     private func start(
         _ endpoint: E, _ flight: Flight, isCompared: Bool = false,
         deciding decide: (CallIdentity?, FlightID) -> LandingMachine.Overlap? = { _, _ in nil }
@@ -235,7 +235,7 @@ extension APIManager {
 private enum Found {
     /// The result is available before `load` returns.
     case result(Landing)
-    /// A request must be sent. If `stale` exists, it is delivered before the fresh response. The case is indirect because
-    /// a request is large.
+    /// A request must be sent. If `stale` exists, it is delivered before the fresh response. The case is indirect
+    /// because a request is large.
     indirect case request(Request, stale: Landing?)
 }

@@ -6,8 +6,8 @@
     /// ``WebViewDocuments`` decides.
     @MainActor final class WebViewShell: NSObject, WKScriptMessageHandler {
         weak var view: BridgedWebView?
-        /// Is called at sign-out, instead of clearing the data and loading the page again, and after a crash, for a view
-        /// that shows no page yet.
+        /// Is called at sign-out, instead of clearing the data and loading the page again, and after a crash, for a
+        /// view that shows no page yet.
         var onEnd: (@MainActor () -> Void)?
         private enum Request {
             case reply(PageReply, context: String)

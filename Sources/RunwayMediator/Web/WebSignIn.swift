@@ -12,8 +12,8 @@
 ///
 /// The site exchanges the code for a cookie, and redirects to the page. `WebSignIn` of `RunwayServer` implements this
 /// on the server. A code is valid once, for 60 seconds. Load the first page with a form, and later pages by their
-/// addresses. When the user signs out, the app posts to `web-sign-in/sign-out` of its server with its credentials, which
-/// ends the web sessions below its own, and clears the web view's cookies.
+/// addresses. When the user signs out, the app posts to `web-sign-in/sign-out` of its server with its credentials,
+/// which ends the web sessions below its own, and clears the web view's cookies.
 public struct WebSignIn: Sendable {
     /// The request with which a web view opens a page.
     public struct Form: Hashable, Sendable {

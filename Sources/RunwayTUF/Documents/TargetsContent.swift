@@ -5,7 +5,7 @@ package struct TargetFile: Sendable {
     /// The path relative to the base URL of targets.
     package let path: String
     package let digest: FileDigest
-    /// What the repository adds for the app; empty if the document has no member `custom`.
+    /// The members that the repository adds for the app; empty if the document has no member `custom`.
     package let custom: CanonicalObject
 
     package init(path: String, digest: FileDigest, custom: CanonicalObject = [:]) {
