@@ -214,7 +214,9 @@ package final class ChromiumPage: Sendable {
         try await load("about:blank")
         pipe.post("Page.resetNavigationHistory", in: session)
         for origin in origins {
-            pipe.post("Storage.clearDataForOrigin", ["origin": .string(origin), "storageTypes": "all"], in: session)
+            // The browser responds when the data are gone.
+            _ = try await pipe.send(
+                "Storage.clearDataForOrigin", ["origin": .string(origin), "storageTypes": "all"], in: session)
         }
         _ = try await pipe.send("Emulation.setScriptExecutionDisabled", ["value": false], in: session)
         try await load(entry?["url"].string ?? "about:blank")
