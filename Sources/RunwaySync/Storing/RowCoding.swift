@@ -45,7 +45,7 @@ enum RowCoding {
         for _ in 0..<stampCount {
             let before = try reader.signed()
             let (milliseconds, counter) = (try reader.integer(), try reader.integer())
-            guard milliseconds < 1 << 48, counter < 1 << 16,
+            guard milliseconds < Int64(1) << 48, counter < 1 << 16,
                 let time = HybridTime(bits: UInt64(milliseconds) << 16 | UInt64(counter))
             else { throw DamagedRow() }
             let start = UInt64(bitPattern: try reader.signed() &+ milliseconds)
