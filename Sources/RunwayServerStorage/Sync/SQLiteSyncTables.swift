@@ -127,7 +127,9 @@ extension SQLiteSyncTables: SyncTables {
         try fetch("SELECT id, verdict FROM runway_sync_verdict WHERE space = ? AND id", [], missing.transactions) {
             cache.verdicts.updateValue(try $0.decoded(1), forKey: try $0.identifier(0))
         }
-        for (table, keys) in Dictionary(grouping: missing.rows, by: \.table) {
+        // The names are grouped by their bytes, as SQLite and `RowKey` compare them.
+        for keys in Dictionary(grouping: missing.rows, by: { Array($0.table.utf8) }).values {
+            let table = keys[0].table
             try fetch(
                 "SELECT id, body FROM runway_sync_row WHERE space = ? AND name = ? AND id", [table], keys.map(\.id)
             ) {

@@ -34,6 +34,27 @@ struct StoreAgreementTests {
         try await store.close()
     }
 
+    @Test func tablesAreSeparateInBothFormsOfAccents() async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let store = try SyncStore.sqlite(at: folder.file)
+        let space = Identifier(high: 7, low: 7)
+        let keys = ["Eintr\u{e4}ge", "Eintra\u{308}ge"].map { RowKey($0, Identifier(high: 0, low: 1)) }
+        try await store.database.transaction(.writing, in: space, byteCount: 0) { tables in
+            var changes = SpaceContent()
+            for (index, key) in keys.enumerated() {
+                changes.rows[key] = Row(life: 1, number: Int64(index), columns: [:])
+            }
+            try tables.save(changes)
+        }
+        let found = try await store.database.transaction(.writing, in: space, byteCount: 0) { tables in
+            var needs = SpaceNeeds()
+            needs.rows = Set(keys)
+            return try tables.content(for: needs).rows
+        }
+        #expect(keys.map { found?[$0]?.number } == [0, 1])
+        try await store.close()
+    }
+
     @Test func snapshotsOfFilesGoOnAfterLargeRows() throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let queue = try DatabaseQueue(path: folder.file.path)
