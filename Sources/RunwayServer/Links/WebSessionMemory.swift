@@ -67,7 +67,9 @@ public final class WebSessionMemory: Sendable {
         return state.withLock { state in
             guard state.ended[session] == nil else { return nil }
             state.sessions[cookie] = session
-            state.cookies[session] = ((state.cookies[session] ?? []) + [cookie]).suffix(maximumCookiesPerSession)
+            let cookies = (state.cookies[session] ?? []) + [cookie]
+            for gone in cookies.dropLast(maximumCookiesPerSession) { state.sessions[gone] = nil }
+            state.cookies[session] = cookies.suffix(maximumCookiesPerSession)
             return cookie
         }
     }
@@ -84,6 +86,7 @@ public final class WebSessionMemory: Sendable {
     /// Ends all web sessions below a session of the app. Codes of that session set no cookie any more.
     public func end(below session: String) {
         state.withLock { state in
+            for cookie in state.cookies[session] ?? [] { state.sessions[cookie] = nil }
             state.cookies[session] = nil
             state.ended[session] = ()
         }

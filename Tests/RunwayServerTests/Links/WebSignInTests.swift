@@ -119,6 +119,18 @@ final class WebSignInTests: Sendable {
         #expect(sessions.session(of: last[0]) == nil && sessions.begin(below: "0") == nil)
     }
 
+    @Test func oneAccountRemovesNoCookieOfOthers() throws {
+        let sessions = WebSessionMemory(maximumSessions: 10, maximumCookiesPerSession: 2)
+        let cookie = try #require(sessions.begin(below: "anna-1"))
+        for _ in 0..<100 { _ = sessions.begin(below: "eve-1") }
+        #expect(sessions.session(of: cookie) == "anna-1")
+        for number in 0..<100 {
+            _ = sessions.begin(below: "eve-\(number)")
+            sessions.end(below: "eve-\(number)")
+        }
+        #expect(sessions.session(of: cookie) == "anna-1")
+    }
+
     @Test func nobodyReceivesACode() async throws {
         try await serving { port in
             let status = try await post("api/web-sign-in/codes", port: port).status
