@@ -75,12 +75,25 @@ package final class ChromiumPage: Sendable {
     /// Goes back or forward in the history, and waits until the browser shows the page.
     package func go(by offset: Int) async throws {
         let count = state.withLock { $0.navigationCount }
-        let history = try await browser.pipe.send("Page.getNavigationHistory", in: session)
+        let history = try await history()
         let index = (history["currentIndex"].integer ?? 0) + offset
         guard history["entries"].elements.indices.contains(index) else { throw ChromiumError("no such entry") }
         let id = history["entries"].elements[index]["id"]
         _ = try await browser.pipe.send("Page.navigateToHistoryEntry", ["entryId": id], in: session)
         try await waitForNavigation(after: count)
+    }
+
+    /// Returns the history of the tab. While one page replaces another, the browser refuses the question, which is
+    /// asked again for up to 2 s.
+    private func history() async throws -> DevToolsValue {
+        for _ in 0..<100 {
+            do {
+                return try await browser.pipe.send("Page.getNavigationHistory", in: session)
+            } catch let error as ChromiumError where error.isBetweenPages {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        return try await browser.pipe.send("Page.getNavigationHistory", in: session)
     }
 
     /// Waits until the main frame has navigated more than `count` times.
@@ -208,7 +221,7 @@ package final class ChromiumPage: Sendable {
     /// `pagehide`; then the page is replaced, and removed from the history, where it would be frozen.
     private func clear(_ origins: Set<String>) async throws {
         let pipe = browser.pipe
-        let history = try await pipe.send("Page.getNavigationHistory", in: session)
+        let history = try await history()
         let entry = history["entries"].elements.dropFirst(history["currentIndex"].integer ?? 0).first
         pipe.post("Emulation.setScriptExecutionDisabled", ["value": true], in: session)
         try await load("about:blank")

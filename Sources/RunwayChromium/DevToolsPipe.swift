@@ -143,4 +143,7 @@ package struct ChromiumError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 
     static let ended = ChromiumError("the browser has ended")
+
+    /// Whether the tab is just replacing its page, so that a command about the page shown has none to act on.
+    var isBetweenPages: Bool { description == "Not attached to an active page" }
 }
