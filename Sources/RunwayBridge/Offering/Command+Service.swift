@@ -22,6 +22,9 @@ extension Command {
     /// an escaped slash. POST, PUT and PATCH have a body. Responses have to be JSON. A method that is not safe (RFC
     /// 9110 §9.2.1) needs a gesture, and its request carries ``CommandCall/idempotencyKey`` as `Idempotency-Key`.
     ///
+    /// A query is refused, too, if one of its names is that of a common parameter of the service, regardless of case
+    /// and of brackets. For this comparison, the service makes its common parameters once more.
+    ///
     /// - Parameters:
     ///   - name: The name by which pages call it.
     ///   - service: The service of the app.
@@ -47,9 +50,13 @@ extension Command {
             guard let path = StrictPath(input.path), prefixes.contains(where: path.isBelow) else {
                 throw BridgeError(.notGranted, "The path is not below a prefix that the app has granted.")
             }
+            let query = input.query ?? [:]
+            guard query.isEmpty || !network.settings(of: S.self).hasCommonParameter(among: query.keys) else {
+                throw BridgeError(.notGranted, "A name of the query is that of a common parameter of the service.")
+            }
             let body = document.root["body"]
             let content = PathContent(
-                path: path, query: input.query ?? [:], body: body.exists ? .bytes(Array(body.rawBytes)) : .none,
+                path: path, query: query, body: body.exists ? .bytes(Array(body.rawBytes)) : .none,
                 maximumResponseByteCount: maximumResponseByteCount)
             switch method {
             case .get: return try await call.send(PathCall<S, Get>(content), on: network)
@@ -60,6 +67,16 @@ extension Command {
             default: preconditionFailure("\(method) is no method of a command")
             }
         }
+    }
+}
+
+extension ServiceSettings {
+    /// Whether a server could read one of the names as that of a common parameter.
+    fileprivate func hasCommonParameter(among names: some Sequence<String>) -> Bool {
+        // Servers may ignore case, and read `a[]` or `a[b]` as `a`.
+        func stem(_ name: String) -> String { String(name.lowercased().prefix { $0 != "[" }) }
+        let common = Set((commonParameters.map(\.name) + makeCommonParameters().map(\.name)).map(stem))
+        return names.contains { common.contains(stem($0)) }
     }
 }
 

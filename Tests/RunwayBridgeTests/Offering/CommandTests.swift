@@ -12,6 +12,12 @@ struct CommandTests {
         static let environments: [ServiceEnvironment: String] = [.release: "https://shop.example"]
     }
 
+    private enum TenantShop: APIService {
+        static let environments: [ServiceEnvironment: String] = [.release: "https://shop.example"]
+        static let commonParameters: Parameters = ["tenant": "own"]
+        static func makeCommonParameters() -> Parameters { ["place": "here"] }
+    }
+
     private struct OrderList: Endpoint, Decodable {
         static let service = Shop.self
         let path: Runway.EndpointPath = "/orders"
@@ -122,6 +128,20 @@ struct CommandTests {
             await #expect(throws: refusal) { _ = try await output(of: get, #"{"path":"\#(path)"}"#) }
         }
         #expect(transport.requests.count == 2)
+    }
+
+    @Test func queriesReplaceNoCommonParameters() async throws {
+        let transport = StubTransport { _ in .json("{}") }
+        let network = NetworkLayer(transport: transport)
+        network.configure(TenantShop.self) { $0.commonParameters["client"] = "app" }
+        let get = Command("shop.get", calling: TenantShop.self, below: ["orders"], on: network)
+        for name in ["tenant", "client", "place", "Tenant", "tenant[]"] {
+            await #expect { _ = try await output(of: get, #"{"path":"orders","query":{"\#(name)":"x"}}"#) } throws: {
+                ($0 as? BridgeError)?.kind == .notGranted
+            }
+        }
+        #expect(try await output(of: get, #"{"path":"orders","query":{"state":"open"}}"#) == "{}")
+        #expect(transport.requests.map(\.head.path) == ["/orders?tenant=own&client=app&place=here&state=open"])
     }
 
     @Test func largeResponsesOfPathsAreRefused() async throws {
