@@ -28,13 +28,18 @@ public final class Bridge: Sendable {
         var pageCount = 0
         var documentCount = 0
         var pages: [Int: Weak] = [:]
+        /// Clear the stores of data that views have used, the one that was used least recently first.
+        var clearings: [(store: ObjectIdentifier, clear: @Sendable () -> Void)] = []
     }
+
+    /// The greatest number of stores of data that are cleared though they have no view.
+    private static let maximumStores = 16
 
     private struct Weak {
         weak var page: BridgedPage?
     }
 
-    /// Guards the pages, and the number of the last document.
+    /// Guards the pages, the number of the last document, and the stores of data.
     private let state = Mutex(State())
 
     /// Creates a bridge.
@@ -70,9 +75,21 @@ public final class Bridge: Sendable {
     /// Ends the calls of all pages. Call it when the user signs out.
     ///
     /// Each web view then removes all website data from its data store, including the data of other web views that use
-    /// the same store, and loads its page again.
+    /// the same store, and loads its page again. A page can delay this by at most two seconds. The persistent data
+    /// stores of web views that are gone are cleared, too: the last 16 that were used.
     public func signOut() {
-        for page in state.withLock({ $0.pages.values.compactMap(\.page) }) { page.signOut() }
+        let (pages, clearings) = state.withLock { ($0.pages.values.compactMap(\.page), $0.clearings) }
+        for page in pages { page.signOut() }
+        for clearing in clearings { clearing.clear() }
+    }
+
+    /// Clears a store of data at sign-out, also when no view uses it any more.
+    func remember(_ store: ObjectIdentifier, clear: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.clearings.removeAll { $0.store == store }
+            state.clearings.append((store, clear))
+            if state.clearings.count > Self.maximumStores { state.clearings.removeFirst() }
+        }
     }
 
     func record(_ makeRecord: () -> BridgeRecord) {

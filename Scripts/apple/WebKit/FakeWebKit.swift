@@ -18,6 +18,12 @@ extension WKNavigationDelegate {
     }
     public func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) { target?.webView(webView, didCommit: navigation) }
     public func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!) { target?.webView(webView, didFinish: navigation) }
+    public func webView(_ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error) {
+        target?.webView(webView, didFailProvisionalNavigation: navigation, withError: error)
+    }
+    public func webView(_ webView: WKWebView, didFail navigation: WKNavigation!, withError error: any Error) {
+        target?.webView(webView, didFail: navigation, withError: error)
+    }
     public func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
         target?.webViewWebContentProcessDidTerminate(webView)
     }
@@ -64,6 +70,13 @@ extension WKWebView {
     @discardableResult public func fakeCommit() async -> Bool {
         guard let (navigation, request) = fakeProvisional else { return false }
         return await fakeNavigate(to: request, .other, navigation)
+    }
+
+    /// Ends the navigation that was begun with an error.
+    public func fakeFail() {
+        guard let (navigation, _) = fakeProvisional else { return }
+        fakeProvisional = nil
+        fakeDelegate?.webView(self, didFailProvisionalNavigation: navigation, withError: URLError(.cancelled))
     }
 
     /// Does what a page does that navigates the main frame, a child frame, or opens a window by a link.

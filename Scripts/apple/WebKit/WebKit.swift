@@ -82,6 +82,7 @@ public enum WKUserScriptInjectionTime: Int, Sendable { case atDocumentStart, atD
 
 // developer.apple.com: WKWebsiteDataStore, WKPreferences, WKWebpagePreferences, WKWebViewConfiguration
 @MainActor open class WKWebsiteDataStore: NSObject {
+    open var isPersistent: Bool { true }
     public class func allWebsiteDataTypes() -> Set<String> { ["all"] }
     open func removeData(ofTypes dataTypes: Set<String>, modifiedSince date: Date) async { fakeEvents.append("removeData") }
     /// The order of what the store and the view that uses it were asked for.
@@ -130,6 +131,8 @@ public enum WKNavigationActionPolicy: Int, Sendable { case cancel, allow }
     func webView(_ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction) async -> WKNavigationActionPolicy
     func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!)
     func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!)
+    func webView(_ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error)
+    func webView(_ webView: WKWebView, didFail navigation: WKNavigation!, withError error: any Error)
     func webViewWebContentProcessDidTerminate(_ webView: WKWebView)
 }
 @MainActor public protocol WKUIDelegate: NSObjectProtocol {

@@ -39,6 +39,11 @@
             configuration.limitsNavigationsToAppBoundDomains = true
             configuration.preferences.javaScriptCanOpenWindowsAutomatically = false
             let shell = WebViewShell(self, configuration.userContentController)
+            let store = configuration.websiteDataStore
+            // What another kind of store has in memory is gone with its views.
+            if store.isPersistent {
+                remember(ObjectIdentifier(store)) { Task { @MainActor in await store.removeEverything() } }
+            }
             configuration.setURLSchemeHandler(BundleScheme(self, shell), forURLScheme: Origin.bundleScheme)
             let view = BridgedWebView(configuration, shell, navigation)
             #if DEBUG
@@ -89,6 +94,7 @@
         // The mediator is not asked about what the app itself loads.
 
         @discardableResult override func load(_ request: URLRequest) -> WKNavigation? {
+            guard !shell.postpone(request.url) else { return nil }
             navigation.own = request.url
             return super.load(request)
         }

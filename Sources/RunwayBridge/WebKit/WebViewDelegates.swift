@@ -36,12 +36,18 @@
         func webView(
             _ webView: WKWebView, decidePolicyFor action: WKNavigationAction, preferences: WKWebpagePreferences
         ) async -> (WKNavigationActionPolicy, WKWebpagePreferences) {
+            if shell.isClearing { return (isEmptyPage(action) ? .allow : .cancel, preferences) }
             guard permits(action) else { return (.cancel, preferences) }
             if let decision = await app?.webView?(webView, decidePolicyFor: action, preferences: preferences) {
                 return decision
             }
             if let policy = await app?.webView?(webView, decidePolicyFor: action) { return (policy, preferences) }
             return (.allow, preferences)
+        }
+
+        /// Whether the main frame is left for an empty page, as at sign-out, which the app's delegate can't refuse.
+        private func isEmptyPage(_ action: WKNavigationAction) -> Bool {
+            action.targetFrame?.isMainFrame == true && action.request.url?.absoluteString == "about:blank"
         }
 
         private func permits(_ action: WKNavigationAction) -> Bool {
@@ -58,6 +64,18 @@
         func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) {
             shell.commit(navigation)
             app?.webView?(webView, didCommit: navigation)
+        }
+
+        func webView(
+            _ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error
+        ) {
+            shell.fail(navigation)
+            app?.webView?(webView, didFailProvisionalNavigation: navigation, withError: error)
+        }
+
+        func webView(_ webView: WKWebView, didFail navigation: WKNavigation!, withError error: any Error) {
+            shell.fail(navigation)
+            app?.webView?(webView, didFail: navigation, withError: error)
         }
 
         func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {

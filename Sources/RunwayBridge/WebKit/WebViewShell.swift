@@ -1,5 +1,6 @@
 #if canImport(WebKit)
     import Foundation
+    import Runway
     import WebKit
 
     /// The bridge's side of one `WKWebView`, which owns it through its configuration. It performs what
@@ -22,8 +23,14 @@
         /// The page that is loaded again when an empty one has replaced it and its data are cleared.
         private var returning: URL?
         private var blank: WKNavigation?
+        /// Clears the data if the empty page has not replaced the other before; `nil` when they are being cleared.
+        private var deadline: Task<Void, Never>?
+        private let clock: LayerClock
+        /// The longest time that a page can delay the clearing of its data.
+        static let longestDelay = Duration.seconds(2)
 
         init(_ bridge: Bridge, _ controller: WKUserContentController) {
+            clock = bridge.clock
             super.init()
             // A stream preserves the order of replies. It ends when the bridge's page, which has its continuation, is gone.
             let (requests, continuation) = AsyncStream<Request>.makeStream()
@@ -77,10 +84,15 @@
             if navigation != nil, navigation === blank { clear() }
         }
 
+        /// A navigation has failed. Data are cleared also if it was the one to the empty page.
+        func fail(_ navigation: WKNavigation?) {
+            if navigation != nil, navigation === blank { clear() }
+        }
+
         func crash() {
             for action in documents.crash() { perform(action) }
             chunks.removeAll()
-            if returning != nil { clear() }
+            clear()
             onEnd?()
         }
 
@@ -139,21 +151,47 @@
 
         /// Replaces the page by an empty one before its data are cleared, so that its scripts can't write them again.
         private func reset() {
-            if let onEnd { return onEnd() }
             guard let view, returning == nil else { return }
+            if let onEnd {
+                let store = view.configuration.websiteDataStore
+                Task { await store.removeEverything() }
+                return onEnd()
+            }
             returning = view.url ?? URL(string: "about:blank")
             blank = view.loadHTMLString("", baseURL: nil)
+            let end = clock.now + Self.longestDelay
+            deadline = Task { [weak self, clock] in
+                guard (try? await clock.sleep(until: end)) != nil else { return }
+                self?.clear()
+            }
+        }
+
+        /// Whether a page is being replaced or its data are being cleared. Meanwhile nothing else is loaded.
+        var isClearing: Bool { returning != nil }
+
+        /// Loads an address when the data are cleared, instead of the page that was shown. Returns whether it will.
+        func postpone(_ url: URL?) -> Bool {
+            guard isClearing else { return false }
+            returning = url ?? returning
+            return true
         }
 
         private func clear() {
-            guard let view, let url = returning else { return }
-            blank = nil
+            guard let view, let deadline else { return }
+            deadline.cancel()
+            (self.deadline, blank) = (nil, nil)
             Task {
-                await view.configuration.websiteDataStore.removeData(
-                    ofTypes: WKWebsiteDataStore.allWebsiteDataTypes(), modifiedSince: .distantPast)
+                await view.configuration.websiteDataStore.removeEverything()
+                guard let url = returning else { return }
                 returning = nil
                 view.load(URLRequest(url: url))
             }
+        }
+    }
+
+    extension WKWebsiteDataStore {
+        func removeEverything() async {
+            await removeData(ofTypes: Self.allWebsiteDataTypes(), modifiedSince: .distantPast)
         }
     }
 #endif
