@@ -18,12 +18,17 @@ package final class ChromiumPage: Sendable {
         /// The sessions of the tab: its own, and one for each frame in another process.
         var sessions: Set<String>
         var contexts: [Context] = []
+        /// The origins that the tab has shown since its data were cleared, at most ``ChromiumPage/maximumOrigins``.
+        var origins: Set<String> = []
         /// The navigations of the main frame, and who waits for the next.
         var navigationCount = 0
         var waiting: [CheckedContinuation<Void, any Error>] = []
         var onLog: (@Sendable (String) -> Void)?
     }
 
+    /// The greatest number of origins whose data are cleared at sign-out, beyond those that are shown. Cookies are
+    /// cleared for all.
+    private static let maximumOrigins = 1000
     private static let world = "runway"
     private static let binding = "runwayNative"
     /// Constant code: a reply is passed as values, to the unique id of a context.
@@ -210,25 +215,30 @@ package final class ChromiumPage: Sendable {
     }
 
     private func reset() {
-        let origins = Set(state.withLock { $0.contexts.map(\.origin) })
+        let origins = state.withLock { state in
+            defer { state.origins = [] }
+            return state.origins.union(state.contexts.map(\.origin))
+        }
         // A tab or a browser that ends meanwhile has no data to clear.
         Task { try? await clear(origins) }
     }
 
-    /// Clears the data of origins, and loads the page again.
+    /// Clears the cookies of the browser and the data of origins, and loads the page again.
     ///
     /// No script of the page may write after the data are cleared. So scripts are disabled first, also those of
-    /// `pagehide`; then the page is replaced, and removed from the history, where it would be frozen.
+    /// `pagehide`; then the page is replaced, and removed from the history, where it would be frozen. Each step is
+    /// tried though one before has failed, so that an error leaves neither data nor a tab without scripts.
     private func clear(_ origins: Set<String>) async throws {
         let pipe = browser.pipe
-        let history = try await history()
-        let entry = history["entries"].elements.dropFirst(history["currentIndex"].integer ?? 0).first
+        let history = try? await self.history()
+        let entry = history?["entries"].elements.dropFirst(history?["currentIndex"].integer ?? 0).first
         pipe.post("Emulation.setScriptExecutionDisabled", ["value": true], in: session)
-        try await load("about:blank")
+        try? await load("about:blank")
         pipe.post("Page.resetNavigationHistory", in: session)
+        _ = try? await pipe.send("Storage.clearCookies", in: session)
         for origin in origins {
             // The browser responds when the data are gone.
-            _ = try await pipe.send(
+            _ = try? await pipe.send(
                 "Storage.clearDataForOrigin", ["origin": .string(origin), "storageTypes": "all"], in: session)
         }
         _ = try await pipe.send("Emulation.setScriptExecutionDisabled", ["value": false], in: session)
@@ -279,6 +289,7 @@ package final class ChromiumPage: Sendable {
         state.withLock { state in
             state.contexts.removeAll { $0.uniqueID == id }
             state.contexts.append(Context(uniqueID: id, session: session, number: number, origin: origin))
+            if state.origins.count < Self.maximumOrigins { state.origins.insert(origin) }
         }
         bridged.page?.open(
             id, origin: BundleHost.address(of: origin),

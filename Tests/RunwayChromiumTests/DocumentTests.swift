@@ -97,6 +97,22 @@ struct DocumentTests {
         }
     }
 
+    @Test func signingOutClearsOriginsVisitedBefore() async throws {
+        try await Visit().run { (visit) async throws in
+            _ = try await visit.page.evaluate("document.cookie = 'session=1', localStorage.name = 'Ada'")
+            try await visit.page.load(visit.elsewhere + "/")
+            _ = try await visit.page.evaluate("globalThis.isOld = true")
+            visit.bridge.signOut()
+            let isNew = "location.protocol !== 'http:' || globalThis.isOld ? undefined : true"
+            var state = ""
+            // The page that is about to be loaded again may take the question with it.
+            for _ in 0..<10 where state.isEmpty { state = (try? await visit.value(of: isNew)) ?? "" }
+            #expect(state == "true")
+            try await visit.page.load(visit.home + "/")
+            #expect(try await visit.page.evaluate("[document.cookie, localStorage.length]") == #"["",0]"#)
+        }
+    }
+
     @Test func aRedirectLosesTheGrant() async throws {
         try await Visit().run { (visit) async throws in
             try await visit.page.load(visit.home + "/redirect")
