@@ -141,7 +141,7 @@ struct CommandTests {
             }
         }
         #expect(try await output(of: get, #"{"path":"orders","query":{"state":"open"}}"#) == "{}")
-        #expect(transport.requests.map(\.head.path) == ["/orders?tenant=own&client=app&place=here&state=open"])
+        #expect(transport.requests.map(\.head.path) == ["/orders?client=app&place=here&state=open&tenant=own"])
     }
 
     @Test func largeResponsesOfPathsAreRefused() async throws {
