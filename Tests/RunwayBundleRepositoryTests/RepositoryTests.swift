@@ -5,7 +5,7 @@ import RunwayTUF
 import Testing
 
 /// A repository, its keys and a bundle, in a folder that is removed.
-private final class Scene: Sendable {
+final class Scene: Sendable {
     static let now = UnixTime(seconds: 1_780_315_200)
 
     let folder: URL

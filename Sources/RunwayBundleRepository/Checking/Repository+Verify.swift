@@ -12,15 +12,17 @@ package struct RepositoryFinding: Sendable, CustomStringConvertible {
 }
 
 extension Repository {
-    /// Checks the repository as a client would that has only the first root: each root in turn, timestamp, snapshot,
+    /// Checks the repository as a client would that has only one root: each later root in turn, timestamp, snapshot,
     /// targets, manifests, and every file of every bundle. Ends at the first refusal of metadata.
     ///
-    /// - Parameter time: The time at which nothing may have expired.
-    package func verify(at time: UnixTime) -> [RepositoryFinding] {
+    /// - Parameters:
+    ///   - time: The time at which nothing may have expired.
+    ///   - keys: The folder with the root to start from. Without it, the repository's first root is taken as it is.
+    package func verify(at time: UnixTime, from keys: KeyFolder? = nil) -> [RepositoryFinding] {
         var findings: [RepositoryFinding] = []
         func note(_ text: String) { findings.append(RepositoryFinding(isFine: true, text: text)) }
         do {
-            let targets = try verifyMetadata(at: time, note)
+            let targets = try verifyMetadata(at: time, from: keys, note)
             for target in targets.content.files.values.sorted(by: { $0.path < $1.path }) {
                 findings += verify(target)
             }
@@ -31,7 +33,7 @@ extension Repository {
     }
 
     private func verifyMetadata(
-        at time: UnixTime, _ note: (String) -> Void
+        at time: UnixTime, from keys: KeyFolder?, _ note: (String) -> Void
     ) throws -> Metadata<TargetsContent> {
         func bytes(_ name: String) throws -> [UInt8] {
             guard let bytes = read(metadata.appending(path: name)) else {
@@ -39,10 +41,10 @@ extension Repository {
             }
             return bytes
         }
-        var trusted = try TrustedMetadata(root: bytes("1.root.json"), at: time)
-        note("root 1 is signed by \(signers(trusted.root, .root, trusted)) (§5.2)")
-        while let next = read(metadata.appending(path: "\(trusted.root.version + 1).root.json")) {
-            _ = try trusted.updateRoot(next)
+        var trusted =
+            try keys.map { try trustedRoot($0, at: time) } ?? TrustedMetadata(root: bytes("1.root.json"), at: time)
+        note("root \(trusted.root.version) is signed by \(signers(trusted.root, .root, trusted)) (§5.2)")
+        while try advance(&trusted) {
             note("root \(trusted.root.version) is signed by root \(trusted.root.version - 1) and itself (§5.3.4–5)")
         }
         _ = try trusted.updateTimestamp(bytes("timestamp.json"))

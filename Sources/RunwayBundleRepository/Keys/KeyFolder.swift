@@ -3,11 +3,29 @@ package import RunwayTUF
 
 /// A folder of private keys, one file each, of mode 0600: `ROLE-IDENTIFIER.json`.
 ///
-/// The keys of the root need not be in the folder that publishes: only `init`, `rotate` and `revoke` use them.
+/// The keys of the root need not be in the folder that publishes: only `init`, `rotate` and `revoke` use them. Beside the
+/// keys is the last root that they signed for, `trusted-root.json`: whoever can write the repository can't replace it.
 package struct KeyFolder: Sendable {
     package let url: URL
 
     package init(_ url: URL) { self.url = url }
+
+    /// Returns whether the folder is that of a repository or below it, where everyone could read the keys.
+    package func isWithin(_ repository: Repository) -> Bool {
+        Self.resolved(url).starts(with: Self.resolved(repository.url))
+    }
+
+    /// Returns the components of a path without symbolic links. The last ones need not exist.
+    private static func resolved(_ url: URL) -> [String] {
+        let url = url.absoluteURL.standardizedFileURL
+        if url.pathComponents.count <= 1 || FileManager.default.fileExists(atPath: url.path) {
+            return url.resolvingSymlinksInPath().pathComponents
+        }
+        return resolved(url.deletingLastPathComponent()) + [url.lastPathComponent]
+    }
+
+    /// The file of the root from which a repository is verified before anything in it is signed.
+    var trustedRoot: URL { url.appending(path: "trusted-root.json") }
 
     /// Makes a key of a role and stores it in a new file.
     package func make(_ role: TopLevelRole) throws -> RoleKey {
@@ -36,7 +54,9 @@ package struct KeyFolder: Sendable {
     }
 
     private func all() throws -> [RoleKey] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: url.path).filter { $0.hasSuffix(".json") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: url.path).filter {
+            $0.hasSuffix(".json") && $0 != trustedRoot.lastPathComponent
+        }
         return try names.sorted().compactMap { name in
             let file = url.appending(path: name)
             let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int ?? 0

@@ -34,12 +34,12 @@ extension Repository {
 
     /// Publishes the files of an older version as the next version: devices never go back to a lower one.
     ///
-    /// - Throws: ``RepositoryError`` if the repository has no such older version.
+    /// - Throws: ``RepositoryError`` if no targets that the present keys signed list such an older version.
     package func rollBack(
         _ target: BundleTarget, to old: Int64, as version: Int64, _ keys: KeyFolder, at time: UnixTime,
         _ lifetimes: Lifetimes = Lifetimes()
     ) throws {
-        guard let manifest = try manifest(of: target, version: old) else {
+        guard let manifest = try manifest(of: target, version: old, keys) else {
             throw RepositoryError("The repository has no version \(old) of \(target.path).")
         }
         try publish(
@@ -71,14 +71,19 @@ extension Repository {
         }
     }
 
-    /// Returns the manifest of a version, which may no longer be the published one.
-    private func manifest(of target: BundleTarget, version: Int64) throws -> BundleManifest? {
-        let folder = self.target(target.path, "").deletingLastPathComponent()
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        for name in names.sorted() where name.hasSuffix(".manifest.json") {
-            guard let bytes = read(folder.appending(path: name)), name.hasPrefix(Hexadecimal.sha256(bytes)) else {
-                continue
-            }
+    /// Returns the manifest of a version, which may no longer be the published one, if signed targets list it.
+    private func manifest(
+        of target: BundleTarget, version: Int64, _ keys: KeyFolder
+    ) throws -> BundleManifest? {
+        let trusted = try trustedState(keys)
+        let names = try FileManager.default.contentsOfDirectory(atPath: metadata.path)
+        for name in names.sorted() where name.hasSuffix(".targets.json") {
+            let targets: Metadata<TargetsContent>? = try? document(name)
+            guard let targets, trusted.hasSigned(targets.document, as: .targets),
+                let digest = targets.content.files[ExactText(target.path)]?.digest,
+                let sha256 = digest.hashes["sha256"],
+                let bytes = read(self.target(target.path, sha256)), digest.matches(bytes)
+            else { continue }
             let manifest = try BundleManifest(reading: bytes)
             if manifest.version == version { return manifest }
         }

@@ -26,12 +26,21 @@ extension Repository {
     ///   - time: The time of the signatures.
     ///   - lifetimes: How long the metadata is valid.
     ///   - edit: Changes the member `targets`.
+    /// - Throws: ``RepositoryError`` also if metadata of the repository is not signed by keys of its role: whoever can
+    ///   write the repository must not get a signature of it.
     package func commit(
         _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes = Lifetimes(),
         edit: (inout CanonicalObject) throws -> Void = { _ in }
     ) throws {
-        let state = try state()
-        let root = state.root.content
+        try commit(try trustedState(keys), keys, at: time, lifetimes, edit: edit)
+    }
+
+    /// Signs everything, then writes it, and last stores the root beside the keys.
+    func commit(
+        _ present: TrustedState, _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes,
+        edit: (inout CanonicalObject) throws -> Void = { _ in }
+    ) throws {
+        let (state, root) = (present.state, present.state.root.content)
         let targets = try nextTargets(keys, state, time, lifetimes, edit)
         var listing: CanonicalObject = [:]
         if case .object(let object)? = state.snapshot?.document.signed["meta"] { listing = object }
@@ -40,17 +49,33 @@ extension Repository {
         var snapshot = state.snapshot?.document.signed ?? [:]
         snapshot["meta"] = .object(listing)
         let nextSnapshot = try sign(
-            snapshot, "snapshot", (state.snapshot?.version ?? 0) + 1, time + lifetimes.snapshot,
+            snapshot, "snapshot", nextVersion(after: state.snapshot, .snapshot, root), time + lifetimes.snapshot,
             keys.keys(.snapshot, of: root))
         let file = MetadataFile(version: nextSnapshot.version, digest: FileDigest(of: nextSnapshot.bytes))
         var timestamp = state.timestamp?.document.signed ?? [:]
         timestamp["meta"] = .object(["snapshot.json": .object(file.object)])
         let nextTimestamp = try sign(
-            timestamp, "timestamp", (state.timestamp?.version ?? 0) + 1, time + lifetimes.timestamp,
+            timestamp, "timestamp", nextVersion(after: state.timestamp, .timestamp, root), time + lifetimes.timestamp,
             keys.keys(.timestamp, of: root))
         try write(targets.document.bytes, to: metadata.appending(path: "\(targets.version).targets.json"))
         try write(nextSnapshot.bytes, to: metadata.appending(path: "\(nextSnapshot.version).snapshot.json"))
+        try write(state.root.document.bytes, to: metadata.appending(path: "\(state.root.version).root.json"))
         try write(nextTimestamp.bytes, to: metadata.appending(path: "timestamp.json"))
+        try write(state.root.document.bytes, to: keys.trustedRoot)
+    }
+
+    /// Returns the next version of the timestamp or snapshot.
+    ///
+    /// If its keys have rotated, versions begin again, with the first that has no file: clients have dropped those that
+    /// they know, so that this recovers from versions that a stolen key has raised.
+    private func nextVersion<Content>(
+        after present: Metadata<Content>?, _ role: TopLevelRole, _ root: RootContent
+    ) throws -> Int64 {
+        if let present, root.hasSigned(present.document, as: role) { return try present.versionAfter(role) }
+        var version: Int64 = 1
+        func file() -> String { metadata.appending(path: "\(version).\(role.rawValue).json").path }
+        while FileManager.default.fileExists(atPath: file()) { version += 1 }
+        return version
     }
 
     private func nextTargets(
@@ -62,16 +87,15 @@ extension Repository {
         if case .object(let object)? = signed["targets"] { files = object }
         let before = CanonicalValue.object(files).canonicalBytes
         try edit(&files)
-        let role = state.root.content[.targets]
         if let targets = state.targets, CanonicalValue.object(files).canonicalBytes == before,
-            state.root.content.keys.signers(of: targets.document, for: role) >= role.threshold,
+            state.root.content.hasSigned(targets.document, as: .targets),
             targets.expires > time + lifetimes.targets / 2
         {
             return targets
         }
         signed["targets"] = .object(files)
         let next = try sign(
-            signed, "targets", (state.targets?.version ?? 0) + 1, time + lifetimes.targets,
+            signed, "targets", state.targets?.versionAfter(.targets) ?? 1, time + lifetimes.targets,
             keys.keys(.targets, of: state.root.content))
         return try Metadata(SignedDocument(next.bytes, maximumByteCount: Self.maximumByteCount))
     }

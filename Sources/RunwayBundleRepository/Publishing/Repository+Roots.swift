@@ -15,6 +15,9 @@ extension Repository {
         _ lifetimes: Lifetimes = Lifetimes()
     ) throws {
         guard (try? state()) == nil else { throw RepositoryError("\(url.path) is a repository already.") }
+        guard read(keys.trustedRoot) == nil else {
+            throw RepositoryError("\(keys.url.path) has the keys of a repository already.")
+        }
         guard rootThreshold >= 1, rootKeys >= rootThreshold else {
             throw RepositoryError("The root needs at least as many keys as its threshold.")
         }
@@ -26,8 +29,8 @@ extension Repository {
             root.set(role, made.map(\.listed), threshold: role == .root ? rootThreshold : 1)
         }
         let first = try sign(root, "root", 1, time + lifetimes.root, signers)
-        try write(first.bytes, to: metadata.appending(path: "1.root.json"))
-        try commit(keys, at: time, lifetimes)
+        let trusted = try TrustedMetadata(root: first.bytes, at: time)
+        try commit(TrustedState(roots: [trusted.root], state: State(root: trusted.root)), keys, at: time, lifetimes)
     }
 
     /// Replaces the keys of a role by new ones, as many as its threshold needs, and signs everything again.
@@ -37,7 +40,7 @@ extension Repository {
     package func rotate(
         _ role: TopLevelRole, _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes = Lifetimes()
     ) throws {
-        let threshold = try state().root.content[role].threshold
+        let threshold = try trustedState(keys).state.root.content[role].threshold
         let made = try (0..<threshold).map { _ in try keys.make(role) }
         try replaceRoot(keys, at: time, lifetimes) { root in
             root.set(role, made.map(\.listed), threshold: threshold)
@@ -50,7 +53,7 @@ extension Repository {
     package func revoke(
         _ id: String, of role: TopLevelRole, _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes = Lifetimes()
     ) throws {
-        let root = try state().root.content
+        let root = try trustedState(keys).state.root.content
         let rest = root[role].keyIDs.filter { !$0.hasPrefix(id) }
         guard rest.count == root[role].keyIDs.count - 1, id.count >= 8 else {
             throw RepositoryError("\(role.rawValue) has not exactly one key \(id).")
@@ -65,15 +68,15 @@ extension Repository {
     private func replaceRoot(
         _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes, edit: (inout CanonicalObject) -> Void
     ) throws {
-        let present = try state().root
+        let trusted = try trustedState(keys)
+        let present = trusted.state.root
         var root = present.document.signed
         edit(&root)
         let content = try RootContent(root)
         let signers = try keys.keys(.root, of: present.content) + keys.keys(.root, of: content)
         let distinct = Dictionary(signers.map { ($0.listed.id, $0) }) { one, _ in one }
-        let next = try sign(root, "root", present.version + 1, time + lifetimes.root, Array(distinct.values))
-        try write(next.bytes, to: metadata.appending(path: "\(next.version).root.json"))
-        try commit(keys, at: time, lifetimes)
+        let next = try sign(root, "root", present.versionAfter(.root), time + lifetimes.root, Array(distinct.values))
+        try commit(try trusted.appending(root: next.bytes, at: time), keys, at: time, lifetimes)
     }
 }
 

@@ -15,21 +15,33 @@ package struct Repository: Sendable {
 
     package init(_ url: URL) { self.url = url }
 
-    /// The newest metadata of each role. Nothing in it is verified: ``verify(at:)`` does.
+    /// The newest metadata of each role.
     package struct State: Sendable {
         package let root: Metadata<RootContent>
         package let timestamp: Metadata<TimestampContent>?
         package let snapshot: Metadata<SnapshotContent>?
         package let targets: Metadata<TargetsContent>?
+
+        init(
+            root: Metadata<RootContent>, timestamp: Metadata<TimestampContent>? = nil,
+            snapshot: Metadata<SnapshotContent>? = nil, targets: Metadata<TargetsContent>? = nil
+        ) {
+            (self.root, self.timestamp, self.snapshot, self.targets) = (root, timestamp, snapshot, targets)
+        }
     }
 
-    /// Reads the newest metadata.
+    /// Reads the newest metadata. Nothing in it is verified: before anything is signed, ``trustedState(_:)`` does.
     ///
     /// - Throws: ``RepositoryError`` if there is no root; ``MalformedMetadata`` if a document is malformed.
     package func state() throws -> State {
         guard let root: Metadata<RootContent> = try document("\(try newestRootVersion()).root.json") else {
             throw RepositoryError("\(url.path) is no repository: it has no metadata/1.root.json.")
         }
+        return try state(under: root)
+    }
+
+    /// Reads the newest metadata of the roles below the root.
+    func state(under root: Metadata<RootContent>) throws -> State {
         let timestamp: Metadata<TimestampContent>? = try document("timestamp.json")
         let snapshot: Metadata<SnapshotContent>? = try timestamp.flatMap {
             try document("\($0.content.snapshot.version).snapshot.json")
@@ -46,7 +58,7 @@ package struct Repository: Sendable {
         return names.compactMap { $0.wholeMatch(of: /(\d{1,18})\.root\.json/).flatMap { Int64($0.1) } }.max() ?? 1
     }
 
-    private func document<Content>(_ name: String) throws -> Metadata<Content>? {
+    func document<Content>(_ name: String) throws -> Metadata<Content>? {
         guard let bytes = read(metadata.appending(path: name)) else { return nil }
         return try Metadata(SignedDocument(bytes, maximumByteCount: Self.maximumByteCount))
     }

@@ -17,14 +17,15 @@ struct BundleCommand: AsyncParsableCommand {
             1970, from SOURCE_DATE_EPOCH), the same bytes are written.
 
             Keys are files of mode 0600, one each, named by their role. Only init,
-            rotate and revoke need those of the root: store them offline. A
-            timestamp is valid for 14 days: run renew each day.
+            rotate and revoke need those of the root: store them offline. Beside the
+            keys is trusted-root.json, from which a repository is verified before
+            anything is signed. A timestamp is valid for 14 days: run renew each day.
 
             EXAMPLES
               runway bundle init --repository site --keys keys
               runway bundle publish --repository site --keys keys --version 7 dist
               runway bundle rollback --repository site --keys keys --to 6 --version 8
-              runway bundle verify site
+              runway bundle verify --keys keys site
               runway bundle serve site --port 8080
               runway bundle tuf --metadata-dir known init site/metadata/1.root.json
               runway bundle tuf --metadata-dir known \\
@@ -51,6 +52,12 @@ struct RepositoryOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The folder of private keys.", valueName: "dir"), completion: .directory)
     var keys: String
+
+    func validate() throws {
+        guard !keyFolder.isWithin(repository) else {
+            throw ValidationError("The folder of keys is in the repository, which is served to everyone.")
+        }
+    }
 
     var repository: Repository { Repository(URL(filePath: folder)) }
     var keyFolder: KeyFolder { KeyFolder(URL(filePath: keys)) }

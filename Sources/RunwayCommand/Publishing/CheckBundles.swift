@@ -10,13 +10,18 @@ import RunwayTUF
 struct VerifyBundles: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check a repository as a client does, and explain each check.",
-        usage: "runway bundle verify <dir>")
+        usage: "runway bundle verify [--keys <dir>] <dir>")
+
+    @Option(
+        help: ArgumentHelp("The folder with the root to start from.", valueName: "dir"), completion: .directory)
+    var keys: String?
 
     @Argument(help: "The folder of the repository.", completion: .directory)
     var folder: String
 
     func run() throws {
-        let findings = Repository(URL(filePath: folder)).verify(at: RepositoryOptions.now)
+        let keys = keys.map { KeyFolder(URL(filePath: $0)) }
+        let findings = Repository(URL(filePath: folder)).verify(at: RepositoryOptions.now, from: keys)
         for finding in findings { try Console.output.write("\(finding)\n") }
         let failures = findings.filter { !$0.isFine }.count
         guard failures == 0 else {

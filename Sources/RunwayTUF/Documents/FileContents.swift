@@ -8,6 +8,9 @@ package struct FileDigest: Sendable {
     /// The hashes by algorithm, in lower-case hexadecimal digits.
     package let hashes: [String: String]
 
+    /// The maximum number of hashes of a file.
+    static let maximumHashes = 16
+
     package init(length: Int64?, hashes: [String: String]) { (self.length, self.hashes) = (length, hashes) }
 
     /// The length and SHA-256 digest of bytes.
@@ -21,7 +24,13 @@ package struct FileDigest: Sendable {
         var hashes: [String: String] = [:]
         if isRequired || object["hashes"] != nil {
             let object = try object.object("hashes")
-            for member in object.members { hashes[member.name] = try object.string(member.name) }
+            guard object.members.count <= Self.maximumHashes else { throw MalformedMetadata("too many hashes") }
+            for member in object.members {
+                guard case .string(let hash) = member.value else {
+                    throw MalformedMetadata("\"\(member.name)\" is no string")
+                }
+                hashes[member.name] = hash
+            }
             guard hashes["sha256"] != nil || hashes["sha512"] != nil else {
                 throw MalformedMetadata("\"hashes\" has neither sha256 nor sha512")
             }

@@ -41,6 +41,15 @@ struct DocumentTests {
         #expect(document.signedBytes.elementsEqual(#"{"_type":"targets","x-new":{"a":[],"b":1}}"#.utf8))
     }
 
+    @Test func manyHashesAreRefused() throws {
+        for (count, isAccepted) in [(16, true), (17, false)] {
+            var hashes: CanonicalObject = ["sha256": "00"]
+            for number in 1..<count { hashes["x\(number)"] = "00" }
+            let object: CanonicalObject = ["length": .integer(1), "hashes": .object(hashes)]
+            #expect(((try? FileDigest(object, isRequired: true)) != nil) == isAccepted)
+        }
+    }
+
     @Test func duplicateSignaturesAreRefused() {
         let text = #"{"signatures":[{"keyid":"a","sig":""},{"keyid":"a","sig":"00"}],"signed":{}}"#
         #expect(throws: MalformedMetadata.self) { try SignedDocument(Array(text.utf8), maximumByteCount: 1_000) }
