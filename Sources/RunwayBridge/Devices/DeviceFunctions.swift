@@ -156,6 +156,9 @@ public struct DeviceFunctions: Sendable {
     }
 
     /// The command `device.photo`: returns the bytes of a picture that the user picks. It needs a gesture.
+    ///
+    /// The page receives the original file with its metadata, which often contain the place and the time at which a
+    /// photograph was taken. Grant the command only to origins that may learn them.
     public var photo: Command {
         Command(bytes: "device.photo", isUnsafe: true, usesDevice: true, deadline: .seconds(600)) {
             [pick] (_: NoValue, _) in try await pick()
