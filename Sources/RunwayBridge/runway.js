@@ -98,6 +98,7 @@
         if (!event.isTrusted || event.repeat) return
         gesture += 1
         gestureTime = performance.now()
+        if (port) send('gesture', {})
       }
       addEventListener('pointerup', note, true)
       addEventListener('keydown', note, true)

@@ -15,7 +15,8 @@ final class WebViewTests {
     enum TestPage: Page {
         static let module = "test"
         case screen(Int)
-        var reach: Reach { .links }
+        case account
+        var reach: Reach { self == .account ? .pages : .links }
     }
 
     struct TestModule: Module {
@@ -30,12 +31,12 @@ final class WebViewTests {
         func receive(_ record: BridgeRecord) { records.withLock { $0.append(record) } }
     }
 
-    private let home = WKFrameInfo.fake("https", "m.example.com")
-    private let records = Records()
-    private let bridge: Bridge
-    private let mediator = Mediator(fallback: .web("https://m.example.com")) { TestModule() }
-    private let shell = RecordingShell()
-    private let view: WKWebView
+    let home = WKFrameInfo.fake("https", "m.example.com")
+    let records = Records()
+    let bridge: Bridge
+    let mediator = Mediator(fallback: .web("https://m.example.com")) { TestModule() }
+    let shell = RecordingShell()
+    let view: WKWebView
 
     init() {
         let echo = Command("echo") { (input: [String: String], _) in input }
@@ -53,7 +54,7 @@ final class WebViewTests {
 
     // MARK: The page
 
-    private func post(
+    func post(
         _ type: String, _ document: String = "a", generation: Int = 1, _ members: String = "", input: String = "",
         from frame: WKFrameInfo? = nil
     ) {
@@ -61,24 +62,24 @@ final class WebViewTests {
         view.fakePost(header + "\n" + input, from: frame ?? home)
     }
 
-    private func call(
+    func call(
         _ name: String, id: Int = 1, _ document: String = "a", input: String = "{}", from frame: WKFrameInfo? = nil
     ) { post("call", document, #","id":\#(id),"name":"\#(name)""#, input: input, from: frame) }
 
     /// Loads a page, whose relay opens a document.
-    private func open(_ document: String = "a", at address: String = "https://m.example.com/") async {
+    func open(_ document: String = "a", at address: String = "https://m.example.com/") async {
         view.load(URLRequest(url: URL(string: address)!))
         #expect(await view.fakeCommit())
         post("opened", document)
     }
 
     /// Waits for so many replies, and returns their kinds and texts.
-    private func replies(_ count: Int) async -> [String] {
+    func replies(_ count: Int) async -> [String] {
         for _ in 0..<10_000 where view.fakeReplies.count < count { await Task.yield() }
         return view.fakeReplies.map { "\($0.values[2]) \($0.values[4])\($0.values[5])" }
     }
 
-    private func settle() async { for _ in 0..<20 { await Task {}.value } }
+    func settle() async { for _ in 0..<20 { await Task {}.value } }
 
     // MARK: Messages
 
@@ -199,12 +200,53 @@ final class WebViewTests {
         #expect(await !view.fakeNavigate(to: "https://m.example.com/test/screen?_0=1"))
         #expect(await !view.fakeNavigate(to: "https://m.example.com/test/screen?_0=2", .other))
         #expect(shell.shown.count == 2)
+        post("opened", "b")
+        post("gesture", "b")
         #expect(await !view.fakeNavigate(to: "tel:110"))
         #expect(await !view.fakeNavigate(to: "https://example.com/a", .other))
         #expect(UIApplication.fakeOpened == ["tel:110"])
         #expect(await !view.fakeNavigate(to: "other-app://pay"))
         #expect(await view.fakeNavigate(to: "https://example.com/advertisement", .other, in: .child))
         #expect(UIApplication.fakeOpened.count == 1 && shell.shown.count == 2)
+    }
+
+    @Test func aFrameOpensOnlyWhatLinksMay() async {
+        await open()
+        for frame in [WKFrameInfo.fake("https", "m.example.com", isMainFrame: false), .fake("https", "example.com")] {
+            #expect(await view.fakeNavigate(to: "https://m.example.com/test/account", from: frame))
+            await open()
+            post("gesture")
+            #expect(await !view.fakeNavigate(to: "sms:110", from: frame))
+            #expect(await !view.fakeNavigate(to: "https://m.example.com/test/screen?_0=1", from: frame))
+        }
+        #expect(shell.shown.count == 2 && UIApplication.fakeOpened.isEmpty)
+        #expect(records.kinds == [.gestureNeeded, .gestureNeeded])
+        #expect(await !view.fakeNavigate(to: "https://m.example.com/test/account"))
+        #expect(shell.shown.count == 3)
+    }
+
+    @Test func leavingForTheSystemNeedsAGesture() async {
+        let clock = ManualClock()
+        let bridge = Bridge(capabilities: [], sinks: [records], clock: LayerClock(clock))
+        let view = bridge.makeWebView(mediator: mediator, in: shell)
+        view.load(URLRequest(url: URL(string: "https://m.example.com/")!))
+        #expect(await view.fakeCommit())
+        let message = { (type: String, frame: WKFrameInfo) in
+            view.fakePost(#"{"document":"a","generation":1,"type":"\#(type)"}"# + "\n", from: frame)
+        }
+        message("opened", home)
+        #expect(await !view.fakeNavigate(to: "sms:1"))
+        message("gesture", .fake("https", "m.example.com", isMainFrame: false))
+        #expect(await !view.fakeNavigate(to: "sms:2"))
+        message("gesture", home)
+        clock.advance(by: .milliseconds(1001))
+        #expect(await !view.fakeNavigate(to: "sms:3"))
+        message("gesture", home)
+        clock.advance(by: .seconds(1))
+        #expect(await !view.fakeNavigate(to: "sms:4"))
+        #expect(await !view.fakeNavigate(to: "sms:5"))
+        #expect(UIApplication.fakeOpened == ["sms:4"])
+        #expect(records.kinds == Array(repeating: .gestureNeeded, count: 4))
     }
 
     @Test func theMediatorIsNotAskedAboutLoadsOfTheApp() async {
@@ -269,6 +311,7 @@ final class WebViewTests {
     @Test func bytesArriveInChunksOneAtATime() async {
         await open()
         call("bytes", input: "1500000")
+        _ = await replies(1)
         call("bytes", id: 2, input: "3")
         var data = Data()
         for count in 1...5 {
@@ -295,137 +338,5 @@ final class WebViewTests {
         first.end(.success(true))
         await settle()
         #expect(view.fakeReplies.map { "\($0.values[0])\($0.values[2])" } == ["achunk", "bchunk"])
-    }
-
-    // MARK: Sign-out
-
-    @Test func dataAreClearedWhileNoPageIsShown() async {
-        await open()
-        call("wait")
-        let store = view.configuration.websiteDataStore
-        store.fakeEvents = []
-        bridge.signOut()
-        #expect(records.kinds == [.ended])
-        await settle()
-        // The store is cleared at once, and again when no page can write any more.
-        #expect(store.fakeEvents.sorted() == ["loadHTMLString", "removeData"])
-        // The page can't navigate once more before it is replaced.
-        #expect(await !view.fakeNavigate(to: "https://m.example.com/other"))
-        await settle()
-        #expect(store.fakeEvents.count == 2)
-    }
-
-    @Test func dataAreClearedWhenTheEmptyPageFails() async {
-        await open()
-        let store = view.configuration.websiteDataStore
-        let app = AppDelegate()
-        app.policy = .cancel
-        view.navigationDelegate = app
-        for _ in 1...2 {
-            store.fakeEvents = []
-            bridge.signOut()
-            while view.fakeProvisional == nil { await Task.yield() }
-            await settle()
-            #expect(store.fakeEvents.sorted() == ["loadHTMLString", "removeData"])
-            view.fakeFail()
-            while view.fakeProvisional == nil { await Task.yield() }
-            #expect(store.fakeEvents.suffix(2) == ["removeData", "load https://m.example.com/"])
-            view.fakeFail()
-        }
-        // The app's delegate is not asked about the empty page.
-        bridge.signOut()
-        while view.fakeProvisional == nil { await Task.yield() }
-        #expect(await view.fakeCommit() && app.events == ["commit", "finish"])
-    }
-
-    @Test func aPageCanDelayTheClearingForTwoSeconds() async {
-        let clock = ManualClock()
-        let bridge = Bridge(capabilities: [], clock: LayerClock(clock))
-        let view = bridge.makeWebView()
-        let store = view.configuration.websiteDataStore
-        view.load(URLRequest(url: URL(string: "https://m.example.com/")!))
-        #expect(await view.fakeCommit())
-        store.fakeEvents = []
-        bridge.signOut()
-        while view.fakeProvisional == nil { await Task.yield() }
-        await settle()
-        #expect(store.fakeEvents.sorted() == ["loadHTMLString", "removeData"])
-        // The app loads another page meanwhile.
-        #expect(view.load(URLRequest(url: URL(string: "https://m.example.com/login")!)) == nil)
-        clock.advance(by: WebViewShell.longestDelay)
-        for _ in 0..<10_000 where store.fakeEvents.count < 4 { await Task.yield() }
-        #expect(store.fakeEvents.suffix(2) == ["removeData", "load https://m.example.com/login"])
-    }
-
-    @Test func storesWithoutViewsAreCleared() async {
-        let configuration = WKWebViewConfiguration()
-        weak var gone: WKWebView?
-        do { gone = bridge.makeWebView(configuration: configuration) }
-        for _ in 0..<10_000 where gone != nil { await Task.yield() }
-        #expect(gone == nil)
-        bridge.signOut()
-        await settle()
-        #expect(configuration.websiteDataStore.fakeEvents == ["removeData"])
-    }
-
-    @Test func thePageReturnsAfterSignOut() async {
-        await open()
-        let store = view.configuration.websiteDataStore
-        store.fakeEvents = []
-        bridge.signOut()
-        while view.fakeProvisional == nil { await Task.yield() }
-        #expect(await view.fakeCommit())
-        while view.fakeProvisional == nil { await Task.yield() }
-        #expect(store.fakeEvents.count == 4)
-        #expect(store.fakeEvents.suffix(2) == ["removeData", "load https://m.example.com/"])
-        #expect(await view.fakeCommit())
-    }
-
-    // MARK: Warm views
-
-    @Test func aWarmViewIsTakenOnce() async {
-        var count = 0
-        let warm = WarmWebView(bridge, mediator: mediator, in: shell) {
-            count += 1
-            return WKWebViewConfiguration()
-        }
-        warm.prepare()
-        warm.prepare()
-        let view = warm.take()
-        #expect(count == 1 && view.configuration.websiteDataStore.fakeEvents == ["loadHTMLString"])
-        #expect(warm.take() !== view && count == 2)
-        // The view that was taken is one like any other.
-        #expect(await view.fakeCommit())
-        bridge.signOut()
-        await settle()
-        #expect(view.configuration.websiteDataStore.fakeEvents.sorted() == ["loadHTMLString", "loadHTMLString", "removeData"])
-    }
-
-    @Test func signingOutClearsTheStoreOfAWarmView() async {
-        let configuration = WKWebViewConfiguration()
-        let warm = WarmWebView(bridge) { configuration }
-        warm.prepare()
-        bridge.signOut()
-        for _ in 0..<10_000 where warm.view != nil { await Task.yield() }
-        await settle()
-        // By the view, whatever its store, and since the bridge remembers the store.
-        #expect(configuration.websiteDataStore.fakeEvents == ["loadHTMLString", "removeData", "removeData"])
-    }
-
-    @Test func aWarmViewEnds() async {
-        let warm = WarmWebView(bridge)
-        for end in ["sign-out", "crash", "memory"] {
-            weak var prepared: WKWebView?
-            warm.prepare()
-            prepared = warm.view
-            #expect(prepared != nil)
-            switch end {
-            case "sign-out": bridge.signOut()
-            case "crash": prepared?.fakeCrash()
-            default: FakeMemory.press(.warning)
-            }
-            for _ in 0..<10_000 where prepared != nil { await Task.yield() }
-            #expect(prepared == nil, "\(end)")
-        }
     }
 }

@@ -81,17 +81,19 @@ extension WKWebView {
 
     /// Does what a page does that navigates the main frame, a child frame, or opens a window by a link.
     @discardableResult public func fakeNavigate(
-        to address: String, _ type: WKNavigationType = .linkActivated, method: String = "GET", in target: FakeTarget = .main
+        to address: String, _ type: WKNavigationType = .linkActivated, method: String = "GET",
+        from source: WKFrameInfo = .fake("https", "m.example.com"), in target: FakeTarget = .main
     ) async -> Bool {
         var request = URLRequest(url: URL(string: address)!)
         request.httpMethod = method
-        return await fakeNavigate(to: request, type, WKNavigation(), in: target)
+        return await fakeNavigate(to: request, type, WKNavigation(), from: source, in: target)
     }
 
     public enum FakeTarget { case main, child, window }
 
     private func fakeNavigate(
-        to request: URLRequest, _ type: WKNavigationType, _ navigation: WKNavigation, in target: FakeTarget = .main
+        to request: URLRequest, _ type: WKNavigationType, _ navigation: WKNavigation,
+        from source: WKFrameInfo = .fake("https", "m.example.com"), in target: FakeTarget = .main
     ) async -> Bool {
         let frame: WKFrameInfo? =
             switch target {
@@ -99,7 +101,7 @@ extension WKWebView {
             case .child: .fake("https", "m.example.com", isMainFrame: false)
             case .window: nil
             }
-        let action = WKNavigationAction(request, frame, type)
+        let action = WKNavigationAction(request, from: source, frame, type)
         let policy = await fakeDelegate?.webView(self, decidePolicyFor: action, preferences: WKWebpagePreferences()).0
         guard policy ?? .allow == .allow else { return false }
         switch target {
@@ -115,7 +117,8 @@ extension WKWebView {
 
     /// Does what `window.open` does.
     public func fakeOpenWindow(_ request: URLRequest? = nil) -> WKWebView? {
-        let action = WKNavigationAction(request ?? URLRequest(url: URL(string: "about:blank")!), nil, .other)
+        let action = WKNavigationAction(
+            request ?? URLRequest(url: URL(string: "about:blank")!), from: .fake("https", "m.example.com"), nil, .other)
         return fakeWindows?.webView(self, createWebViewWith: configuration, for: action, windowFeatures: WKWindowFeatures())
     }
 

@@ -113,10 +113,11 @@ public enum WKNavigationType: Int, Sendable {
 }
 @MainActor open class WKNavigationAction: NSObject {
     public let request: URLRequest
+    public let sourceFrame: WKFrameInfo
     public let targetFrame: WKFrameInfo?
     public let navigationType: WKNavigationType
-    init(_ request: URLRequest, _ target: WKFrameInfo?, _ type: WKNavigationType) {
-        (self.request, targetFrame, navigationType) = (request, target, type)
+    init(_ request: URLRequest, from source: WKFrameInfo, _ target: WKFrameInfo?, _ type: WKNavigationType) {
+        (self.request, sourceFrame, targetFrame, navigationType) = (request, source, target, type)
     }
 }
 public enum WKNavigationActionPolicy: Int, Sendable { case cancel, allow }

@@ -102,7 +102,7 @@ struct PageDocument {
             return refuse("", .ended, "The message comes from a document that is gone.", now)
         }
         switch message.content {
-        case .opened: return []
+        case .opened, .gesture: return []
         case .shown:
             guard message.generation > generation else { return [] }
             defer { (generation, isHidden) = (message.generation, false) }

@@ -6,6 +6,8 @@ struct PageMessage {
         case opened
         case hidden
         case shown
+        /// The user has pressed a key, or lifted a finger or the button of a mouse.
+        case gesture
         case call(Call)
         case abort(id: Int)
         case acknowledge(id: Int)
@@ -43,6 +45,7 @@ struct PageMessage {
         case ("opened", _): content = .opened
         case ("hidden", _): content = .hidden
         case ("shown", _): content = .shown
+        case ("gesture", _): content = .gesture
         case ("call", let id?):
             guard let name = header["name"].string, end < bytes.endIndex else { return nil }
             let age = header["age"].int ?? .max

@@ -18,7 +18,8 @@
         /// redirect), and does what ``RunwayMediator/Mediator/navigate(to:in:)`` returns. It does not ask about
         /// addresses that the app loads, forms that are posted, reloads and steps in the history. The app may set
         /// `navigationDelegate` and `uiDelegate` as usual: they are asked about what the mediator lets pass, and may
-        /// refuse it. A page opens no windows.
+        /// refuse it. A page opens no windows. It leaves the app only by a link, within a second after a gesture of the
+        /// user. Frames in a page open only native pages that every link may open.
         ///
         /// - Parameters:
         ///   - configuration: The configuration of the view, for one view only. The bridge adds its script, its message

@@ -27,8 +27,17 @@ struct ByteChunks {
     private var isInFlight = false
 
     /// Adds the bytes of a call, with the reply that ends the call.
-    mutating func add(_ data: Data, for reply: PageReply, to context: String) {
+    ///
+    /// If more than `limit` calls wait, the one that has waited longest loses its bytes: its error is returned.
+    mutating func add(
+        _ data: Data, for reply: PageReply, to context: String, atMost limit: Int
+    ) -> (reply: PageReply, context: String)? {
         transfers.append(Transfer(reply: reply, context: context, data: data))
+        let waiting = transfers.indices.filter { transfers[$0].offset == 0 }
+        guard waiting.count > limit, let oldest = waiting.first else { return nil }
+        let dropped = transfers.remove(at: oldest)
+        let reply = dropped.reply.with(.failed, "The page takes the bytes of its calls too slowly.", .busy)
+        return (reply, dropped.context)
     }
 
     /// Returns the message that is sent now; `nil` if there is none, or if the page has not taken the one before.
@@ -59,8 +68,9 @@ struct ByteChunks {
 }
 
 extension PageReply {
-    fileprivate func with(_ kind: Kind, _ text: String) -> PageReply {
+    fileprivate func with(_ kind: Kind, _ text: String, _ error: BridgeError.Kind? = nil) -> PageReply {
         PageReply(
-            document: document, generation: generation, id: id, kind: kind, errorKind: errorKind, text: text)
+            document: document, generation: generation, id: id, kind: kind,
+            errorKind: error?.description ?? errorKind, text: text)
     }
 }

@@ -37,7 +37,7 @@
             _ webView: WKWebView, decidePolicyFor action: WKNavigationAction, preferences: WKWebpagePreferences
         ) async -> (WKNavigationActionPolicy, WKWebpagePreferences) {
             if shell.isClearing { return (isEmptyPage(action) ? .allow : .cancel, preferences) }
-            guard permits(action) else { return (.cancel, preferences) }
+            guard permits(action, in: webView) else { return (.cancel, preferences) }
             if let decision = await app?.webView?(webView, decidePolicyFor: action, preferences: preferences) {
                 return decision
             }
@@ -50,15 +50,32 @@
             action.targetFrame?.isMainFrame == true && action.request.url?.absoluteString == "about:blank"
         }
 
-        private func permits(_ action: WKNavigationAction) -> Bool {
+        private func permits(_ action: WKNavigationAction, in view: WKWebView) -> Bool {
             let isOwn = action.request.url == own
             guard let frame = action.targetFrame else {
-                if navigation.decide(action) == .web { shell.refusePopup() }
+                if decide(action, in: view) == .web { shell.refusePopup() }
                 return false
             }
             guard frame.isMainFrame else { return true }
             own = nil
-            return isOwn || navigation.decide(action) == .web
+            return isOwn || decide(action, in: view) == .web
+        }
+
+        /// Asks the mediator, and opens an address of the system if the user made a gesture in the page just before.
+        ///
+        /// WebKit reports a link as activated also if a script has clicked it. A frame of a page can navigate the page,
+        /// and may open only what every link may.
+        private func decide(_ action: WKNavigationAction, in view: WKWebView) -> Navigation {
+            let source = action.sourceFrame
+            let isOfPage = source.isMainFrame && source.securityOrigin.isOrigin(of: view.url)
+            let decision = navigation.decide(action, for: isOfPage ? .pages : .links)
+            guard decision == .system, let url = action.request.url else { return decision }
+            if isOfPage, action.navigationType == .linkActivated, shell.takeGesture() {
+                WebViewNavigation.open(url)
+            } else {
+                shell.refuseLeaving()
+            }
+            return decision
         }
 
         func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) {
@@ -81,6 +98,13 @@
         func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
             shell.crash()
             app?.webViewWebContentProcessDidTerminate?(webView)
+        }
+    }
+
+    extension WKSecurityOrigin {
+        fileprivate func isOrigin(of url: URL?) -> Bool {
+            // The port is 0 if it is the usual one of the scheme.
+            `protocol` == url?.scheme && host == url?.host() && port == url?.port ?? 0
         }
     }
 

@@ -9,16 +9,15 @@
         import AppKit
     #endif
 
-    /// Asks the mediator about navigations that a page begins, and passes addresses that are not of its site to the
-    /// system.
+    /// Asks the mediator about navigations that a page begins.
     @MainActor struct WebViewNavigation {
         private let mediator: Mediator?
         private weak var shell: (any Shell)?
 
         init(_ mediator: Mediator?, _ shell: (any Shell)?) { (self.mediator, self.shell) = (mediator, shell) }
 
-        /// Returns whether the view loads the address.
-        func decide(_ action: WKNavigationAction) -> Navigation {
+        /// Returns what the view does with an address that `caller` wants to open.
+        func decide(_ action: WKNavigationAction, for caller: Reach) -> Navigation {
             // A native page has no body of a request, and what is in the history was loaded before.
             let asks =
                 switch action.navigationType {
@@ -28,12 +27,11 @@
             guard asks, let mediator, let url = action.request.url, url.absoluteString != "about:blank" else {
                 return .web
             }
-            let navigation = mediator.navigate(to: url.absoluteString, in: shell)
-            if navigation == .system, action.navigationType == .linkActivated { Self.open(url) }
-            return navigation
+            return mediator.navigate(to: url.absoluteString, for: caller, in: shell)
         }
 
-        private static func open(_ url: URL) {
+        /// Passes an address to the system.
+        static func open(_ url: URL) {
             #if canImport(UIKit)
                 UIApplication.shared.open(url)
             #else

@@ -20,6 +20,9 @@
         private var documents = WebViewDocuments()
         private var frames: [String: WKFrameInfo] = [:]
         private var chunks = ByteChunks()
+        private let maximumTransfers: Int
+        /// The instant of the newest gesture in the page, until it is used to leave the app.
+        private var gesture: Duration?
         /// The page that is loaded again when an empty one has replaced it and its data are cleared.
         private var returning: URL?
         private var blank: WKNavigation?
@@ -30,7 +33,7 @@
         static let longestDelay = Duration.seconds(2)
 
         init(_ bridge: Bridge, _ controller: WKUserContentController) {
-            clock = bridge.clock
+            (clock, maximumTransfers) = (bridge.clock, bridge.limits.maximumCallsInFlight)
             super.init()
             // A stream preserves the order of replies. It ends when the bridge's page, which has its continuation, is gone.
             let (requests, continuation) = AsyncStream<Request>.makeStream()
@@ -74,12 +77,14 @@
                 perform(action)
                 guard action == .receive else { continue }
                 frames[sender.context] = message.frameInfo
+                if case .gesture = parsed.content, sender.isMainFrame { gesture = clock.now }
                 page?.receive(text, from: sender.context)
             }
         }
 
         func commit(_ navigation: WKNavigation?) {
             for action in documents.commit() { perform(action) }
+            gesture = nil
             chunks.removeAll()
             if navigation != nil, navigation === blank { clear() }
         }
@@ -97,6 +102,16 @@
         }
 
         func refusePopup() { page?.refuse(.popup, "The page tried to open a window.") }
+
+        func refuseLeaving() {
+            page?.refuse(.gestureNeeded, "The page tried to open an address of the system, which needs a gesture.")
+        }
+
+        /// Returns whether the user has made a gesture in the page less than 1 s ago, which nothing else has used.
+        func takeGesture() -> Bool {
+            defer { gesture = nil }
+            return gesture.map { clock.now - $0 <= .seconds(1) } ?? false
+        }
 
         /// Removes and returns bytes that a call has returned.
         func takeBytes(at path: String) -> Data? { page?.takeBytes(at: path) }
@@ -121,7 +136,8 @@
                 return send(reply, to: frame)
             }
             guard let data = page?.takeBytes(at: reply.text) else { return }
-            chunks.add(data, for: reply, to: context)
+            let dropped = chunks.add(data, for: reply, to: context, atMost: maximumTransfers)
+            if let dropped, let frame = frames[dropped.context] { send(dropped.reply, to: frame) }
             sendChunks()
         }
 

@@ -29,7 +29,12 @@ extension Mediator {
     ///   - address: The absolute URL, as the web view has parsed it.
     ///   - shell: The shell that shows the web view, by default ``shell``.
     public func navigate(to address: String, in shell: (any Shell)? = nil) -> Navigation {
-        switch addresses.destination(of: address, for: .pages) {
+        navigate(to: address, for: .pages, in: shell)
+    }
+
+    /// Decides about a navigation that another than the shown page may have begun, such as a frame in it.
+    package func navigate(to address: String, for caller: Reach, in shell: (any Shell)?) -> Navigation {
+        switch addresses.destination(of: address, for: caller) {
         case .page(let page):
             guard
                 case .refused(let error) = begin(
