@@ -18,8 +18,8 @@ struct TrustedState: Sendable {
         return TrustedState(roots: roots + [trusted.root], state: next)
     }
 
-    /// Returns whether keys that one of the roots lists for a role have signed a document. Those of the newest root need
-    /// not have yet, if its rotation was interrupted.
+    /// Returns whether keys that one of the roots lists for a role have signed a document. Those of the newest root
+    /// need not have yet, if its rotation was interrupted.
     func hasSigned(_ document: SignedDocument, as role: TopLevelRole) -> Bool {
         roots.contains { $0.content.hasSigned(document, as: role) }
     }
