@@ -17,6 +17,7 @@ extension WebViewTests {
         store.fakeEvents = []
         bridge.signOut()
         #expect(records.kinds == [.ended])
+        await until { store.fakeEvents.count >= 2 }
         await settle()
         // The store is cleared at once, and again when no page can write any more.
         #expect(store.fakeEvents.sorted() == ["loadHTMLString", "removeData"])
@@ -35,17 +36,18 @@ extension WebViewTests {
         for _ in 1...2 {
             store.fakeEvents = []
             bridge.signOut()
-            while view.fakeProvisional == nil { await Task.yield() }
+            await until { view.fakeProvisional != nil }
+            await until { store.fakeEvents.count >= 2 }
             await settle()
             #expect(store.fakeEvents.sorted() == ["loadHTMLString", "removeData"])
             view.fakeFail()
-            while view.fakeProvisional == nil { await Task.yield() }
+            await until { view.fakeProvisional != nil }
             #expect(store.fakeEvents.suffix(2) == ["removeData", "load https://m.example.com/"])
             view.fakeFail()
         }
         // The app's delegate is not asked about the empty page.
         bridge.signOut()
-        while view.fakeProvisional == nil { await Task.yield() }
+        await until { view.fakeProvisional != nil }
         #expect(await view.fakeCommit() && app.events == ["commit", "finish"])
     }
 
@@ -58,13 +60,14 @@ extension WebViewTests {
         #expect(await view.fakeCommit())
         store.fakeEvents = []
         bridge.signOut()
-        while view.fakeProvisional == nil { await Task.yield() }
+        await until { view.fakeProvisional != nil }
+        await until { store.fakeEvents.count >= 2 }
         await settle()
         #expect(store.fakeEvents.sorted() == ["loadHTMLString", "removeData"])
         // The app loads another page meanwhile.
         #expect(view.load(URLRequest(url: URL(string: "https://m.example.com/login")!)) == nil)
         clock.advance(by: WebViewShell.longestDelay)
-        for _ in 0..<10_000 where store.fakeEvents.count < 4 { await Task.yield() }
+        await until { store.fakeEvents.count >= 4 }
         #expect(store.fakeEvents.suffix(2) == ["removeData", "load https://m.example.com/login"])
     }
 
@@ -72,9 +75,10 @@ extension WebViewTests {
         let configuration = WKWebViewConfiguration()
         weak var gone: WKWebView?
         do { gone = bridge.makeWebView(configuration: configuration) }
-        for _ in 0..<10_000 where gone != nil { await Task.yield() }
+        await until { gone == nil }
         #expect(gone == nil)
         bridge.signOut()
+        await until { !configuration.websiteDataStore.fakeEvents.isEmpty }
         await settle()
         #expect(configuration.websiteDataStore.fakeEvents == ["removeData"])
     }
@@ -84,9 +88,10 @@ extension WebViewTests {
         let store = view.configuration.websiteDataStore
         store.fakeEvents = []
         bridge.signOut()
-        while view.fakeProvisional == nil { await Task.yield() }
+        await until { view.fakeProvisional != nil }
         #expect(await view.fakeCommit())
-        while view.fakeProvisional == nil { await Task.yield() }
+        await until { view.fakeProvisional != nil }
+        await until { store.fakeEvents.count >= 4 }
         #expect(store.fakeEvents.count == 4)
         #expect(store.fakeEvents.suffix(2) == ["removeData", "load https://m.example.com/"])
         #expect(await view.fakeCommit())
@@ -108,6 +113,7 @@ extension WebViewTests {
         // The view that was taken is one like any other.
         #expect(await view.fakeCommit())
         bridge.signOut()
+        await until { view.configuration.websiteDataStore.fakeEvents.count >= 3 }
         await settle()
         #expect(view.configuration.websiteDataStore.fakeEvents.sorted() == ["loadHTMLString", "loadHTMLString", "removeData"])
     }
@@ -117,7 +123,8 @@ extension WebViewTests {
         let warm = WarmWebView(bridge) { configuration }
         warm.prepare()
         bridge.signOut()
-        for _ in 0..<10_000 where warm.view != nil { await Task.yield() }
+        await until { warm.view == nil }
+        await until { configuration.websiteDataStore.fakeEvents.count >= 3 }
         await settle()
         // By the view, whatever its store, and since the bridge remembers the store.
         #expect(configuration.websiteDataStore.fakeEvents == ["loadHTMLString", "removeData", "removeData"])
@@ -135,7 +142,7 @@ extension WebViewTests {
             case "crash": prepared?.fakeCrash()
             default: FakeMemory.press(.warning)
             }
-            for _ in 0..<10_000 where prepared != nil { await Task.yield() }
+            await until { prepared == nil }
             #expect(prepared == nil, "\(end)")
         }
     }
