@@ -73,7 +73,8 @@
 
     /// An operation that the keychain refused.
     package struct KeychainRefusal: Error {
-        /// Whether the operation is possible when the user has unlocked the device.
+        /// Whether the keychain refused because the device is locked. The operation can succeed after the user has
+        /// unlocked it.
         package let isLocked: Bool
         /// Describes the reason in a sentence.
         package let description: String

@@ -99,7 +99,7 @@ public final class HostBook: Sendable {
             timeZone: timeZone)
     }
 
-    /// Creates a book whose addresses `selector` orders by their measurements.
+    /// Creates a book. Its `selector` orders addresses by their measurements.
     package convenience init(
         bundled: HostList? = nil, file path: String? = nil, policy: HostListPolicy = .standard,
         selector: HostSelector, clock: LayerClock = .system, timeZone: TimeZone = .current

@@ -18,8 +18,8 @@ final class ServiceConfiguration: Sendable {
     /// Distinguishes calls under this configuration from calls under other configurations. Used before the requests of
     /// the calls are created.
     let callIdentity: ServiceIdentity
-    /// Distinguishes requests under this configuration from requests under other configurations. Used after the
-    /// requests are created.
+    /// Distinguishes requests under this configuration from requests under other configurations. Unlike
+    /// ``callIdentity`` it has no base URL, because the request contains the address.
     let requestIdentity: ServiceIdentity
 
     init(

@@ -11,7 +11,7 @@ struct PageMessage {
         case call(Call)
         case abort(id: Int)
         case acknowledge(id: Int)
-        /// The relay refused calls itself, since the app should not have to read them.
+        /// The relay has refused calls of the page without passing them to the app.
         case refused(BridgeError.Kind, command: String, count: Int)
     }
 

@@ -105,7 +105,7 @@
     /// Lets the user pick one picture.
     @MainActor private final class PhotoPicker: NSObject, PHPickerViewControllerDelegate {
         private let sheet: Sheet<Data>
-        /// The picker refers to its delegate weakly; the delegate lives until it is called.
+        /// Retains this object until it is called as the delegate, which `PHPickerViewController` refers to weakly.
         private var retained: PhotoPicker?
 
         static func present(

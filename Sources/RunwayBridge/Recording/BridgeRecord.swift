@@ -15,8 +15,8 @@ public struct BridgeRecord: Sendable, CustomStringConvertible {
     public let error: BridgeError?
     /// Whether the call was refused, so that its command was not started.
     public let isRefusal: Bool
-    /// The number of calls for which the record stands. It is 1, except after ten refusals of a document for the same
-    /// reason: later refusals have one record each second for all of them.
+    /// The number of calls for which the record stands. It is 1 for a call that was not refused, and for the first ten
+    /// refusals for one reason in a document. Later refusals for that reason share at most one record a second.
     public let count: Int
     /// The time from the arrival of the call to its end; zero for refusals.
     public let duration: Duration

@@ -10,7 +10,7 @@ enum ProgressLine {
     static let patience = Duration.milliseconds(500)
     private static let interval = Duration.milliseconds(100)
 
-    /// Guards whether the line is drawn.
+    /// Whether the line is on the screen. The lock guards the value, and is held while the line is drawn or removed.
     private static let isDrawn = Mutex(false)
 
     /// Runs `work`. Shows the text of `describe` if `work` takes longer than ``patience``.

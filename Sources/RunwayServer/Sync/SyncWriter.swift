@@ -82,7 +82,8 @@ extension SyncService {
 /// The error of a write of the server that changes more than 5,000 rows or 4 MiB, or that contains NaN.
 public struct SyncWriteError: Error, Hashable, Sendable {}
 
-/// Random numbers that a copy repeats, since a decision that begins again must make the same ids (SplitMix64).
+/// A generator of random numbers (SplitMix64) whose copies produce the same numbers. A write that the server decides
+/// again, with a copy, so makes the same ids.
 private struct ReplayedRandom: RandomNumberGenerator {
     var state: UInt64
 

@@ -137,7 +137,7 @@ public final class SQLiteActionLogSink: ActionLogErasing {
     /// written.
     ///
     /// - Parameters:
-    ///   - candidates: Selects the records to examine by an index.
+    ///   - candidates: A condition in SQL for the records to examine, preferably one that an index supports.
     ///   - condition: Selects which of them to erase. The default is all.
     ///   - value: The parameter `?1` of both conditions.
     private static func removeContents(

@@ -108,7 +108,8 @@ struct DiskCacheIndex: @unchecked Sendable {
 
     /// Adds an entry that was read from disk. Entries have to be added in the order of their last use.
     ///
-    /// - Returns: The entries to remove, because the limits or the files have changed.
+    /// - Returns: The entries to remove from the disk, possibly with `entry` itself: those beyond the present limits,
+    ///   and an earlier entry with the same key.
     mutating func restore(_ entry: DiskCacheEntry) -> [DiskCacheEntry] {
         lastID = max(lastID, entry.id)
         // No checksum covers this number. A damaged number must not overflow.

@@ -175,13 +175,14 @@ public final class SyncEngine: Sendable {
         loop(of: Identifier(space))?.pass(.sentAgain(Identifier(change)))
     }
 
-    /// Sends or discards rows that this device inserted long ago, after it was restored from a backup or copied.
+    /// Sends or discards old changes that a restored or copied device has not sent: inserts of rows, and later changes
+    /// of those rows.
     ///
     /// Other devices may have deleted these rows since, and the server no longer knows it. So the user decides whether
-    /// they come back. ``SyncStatus/offeredCount`` is their number.
+    /// they come back. ``SyncStatus/offeredCount`` is the number of changes.
     ///
     /// - Parameters:
-    ///   - accepts: `true` to send the rows, `false` to discard them. Discarded ones are among
+    ///   - accepts: `true` to send the changes, `false` to discard them. Discarded ones are among
     ///     ``SyncStatus/refusedChanges`` with the reason `declined`.
     ///   - space: The space that the rows belong to.
     public func decideOffers(accepting accepts: Bool, in space: UUID) {

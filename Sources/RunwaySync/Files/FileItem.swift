@@ -45,7 +45,7 @@ struct FileItem: Sendable {
         }
     }
 
-    /// Returns files of joined spaces whose next attempt is due, by lane.
+    /// Returns the files whose next attempt of a transfer is due, by lane. Only spaces that are joined count.
     static func fetchDue(at now: Int64, in database: Database) throws -> [FileTurns.Lane: [FileItem]] {
         let spaces = try GRDB.Row.fetchAll(database, sql: "SELECT id FROM runway_sync_space WHERE joined = 1")
             .compactMap { Identifier($0[0] as DatabaseValue) }

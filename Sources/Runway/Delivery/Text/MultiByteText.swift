@@ -8,7 +8,8 @@ struct MultiByteText {
 
     private let encoding: Encoding
     private let table: SystemTable
-    /// A second table: the characters of JIS X 0212 for EUC-JP; for Big5, the symbols that differ in Hong Kong's table.
+    /// A second table. For EUC-JP, the characters of JIS X 0212. For Big5, plain Big5, for the symbols that Hong Kong's
+    /// table maps differently. `nil` for other encodings.
     private let second: SystemTable?
     /// The characters that were looked up before, by their bytes.
     private var known: [UInt32: String] = [:]

@@ -68,9 +68,9 @@ extension PageWindow {
         case before
     }
 
-    /// Replaces one part of the list by the rows of a read.
+    /// Merges the rows of a read into the list, at the rows that both contain.
     ///
-    /// - Returns: The change, or `nil` if no row of the read is known. Then nothing changes.
+    /// - Returns: The change; `nil`, with nothing changed, if no row of the read matches a row that the list shows.
     mutating func merge(_ read: PageRead, _ side: Side) -> Change? {
         let known = indices()
         var seen: Set<String> = []
