@@ -39,7 +39,7 @@ struct RentalListView: View {
             if rentals.isLoading { ProgressView() }
             if let error = rentals.error { Text(error.detail) }
             if let favourites { NavigationLink("Saved") { SavedView(favourites: favourites) } }
-            Button("Orders", action: openOrders)
+            Button("Orders") { openOrders() }
             NavigationLink("Account") { SignInView(network: network, bridge: bridge) }
         }
         .navigationTitle("Rentals")

@@ -103,6 +103,7 @@ public func mkdir(_ path: UnsafePointer<CChar>!, _ mode: mode_t) -> Int32 { Glib
 // Glibc's name is that of a structure, too.
 @discardableResult
 @_silgen_name("flock") public func flock(_ descriptor: Int32, _ operation: Int32) -> Int32
+public func futimens(_ descriptor: Int32, _ times: UnsafePointer<timespec>!) -> Int32 { Glibc.futimens(descriptor, times) }
 @discardableResult
 public func umask(_ mask: mode_t) -> mode_t { mode_t(truncatingIfNeeded: Glibc.umask(Glibc.mode_t(mask))) }
 @discardableResult
