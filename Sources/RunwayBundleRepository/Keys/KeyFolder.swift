@@ -4,8 +4,8 @@ package import RunwayTUF
 /// A folder of private keys, one file each, of mode 0600: `ROLE-IDENTIFIER.json`.
 ///
 /// The keys of the root need not be in the folder that publishes: only `init`, `rotate` and `revoke` use them. Beside
-/// the keys is the last root that they signed for, `trusted-root.json`: whoever can write the repository can't replace
-/// it.
+/// the keys is the last root that they signed for, `trusted-root.json`, which nobody can replace who can only write the
+/// repository.
 package struct KeyFolder: Sendable {
     package let url: URL
 

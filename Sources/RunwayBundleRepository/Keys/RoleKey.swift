@@ -24,7 +24,7 @@ package struct RoleKey: Sendable {
         return CanonicalValue.object(object).canonicalBytes
     }
 
-    /// Reads a key's file. Returns `nil` if it is none.
+    /// Reads a key's file. Returns `nil` for any other file.
     init?(fileBytes: [UInt8]) {
         guard case .object(let object)? = try? CanonicalValue(reading: fileBytes, maximumByteCount: 10_000),
             case .string("ed25519")? = object["scheme"], case .string(let text)? = object["private"],

@@ -26,7 +26,7 @@ extension Repository {
     ///   - time: The time of the signatures.
     ///   - lifetimes: How long the metadata is valid.
     ///   - edit: Changes the member `targets`.
-    /// - Throws: ``RepositoryError`` also if metadata of the repository is not signed by keys of its role: whoever can
+    /// - Throws: ``RepositoryError`` also if metadata of the repository is not signed by keys of its role: who can
     ///   write the repository must not get a signature of it.
     package func commit(
         _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes = Lifetimes(),

@@ -51,7 +51,7 @@ extension Repository {
 
     /// Starts with the root beside the keys.
     ///
-    /// - Throws: ``RepositoryError`` if there is none, or if the repository has another root of its version.
+    /// - Throws: ``RepositoryError`` if the file is absent, or if the repository has another root of its version.
     func trustedRoot(_ keys: KeyFolder, at time: UnixTime) throws -> TrustedMetadata {
         guard let bytes = read(keys.trustedRoot) else {
             throw RepositoryError("\(keys.trustedRoot.path) is absent: copy the root that the app has to it.")
@@ -64,7 +64,7 @@ extension Repository {
         return trusted
     }
 
-    /// Accepts the root that follows the trusted one. Returns `false` if there is none.
+    /// Accepts the root that follows the trusted one. Returns `false` if the repository has no later one.
     func advance(_ trusted: inout TrustedMetadata) throws -> Bool {
         let name = "\(try trusted.root.versionAfter(.root)).root.json"
         guard let next = read(metadata.appending(path: name)) else { return false }
@@ -97,7 +97,7 @@ extension RootContent {
 extension Metadata {
     /// Returns the next version.
     ///
-    /// - Throws: ``RepositoryError`` if there is none.
+    /// - Throws: ``RepositoryError`` if the version is the largest of 64 bits.
     func versionAfter(_ role: TopLevelRole) throws -> Int64 {
         let (next, isTooLarge) = version.addingReportingOverflow(1)
         guard !isTooLarge else { throw RepositoryError("The version of \(role.rawValue) can't be raised.") }

@@ -52,7 +52,7 @@ package struct Repository: Sendable {
             targets: try listed.flatMap { try document("\($0.version).targets.json") })
     }
 
-    /// The highest version N of which there is `N.root.json`; 1 if there is none.
+    /// The highest version N of which there is `N.root.json`; 1 without any.
     private func newestRootVersion() throws -> Int64 {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: metadata.path)) ?? []
         return names.compactMap { $0.wholeMatch(of: /(\d{1,18})\.root\.json/).flatMap { Int64($0.1) } }.max() ?? 1

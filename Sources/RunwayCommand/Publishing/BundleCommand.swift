@@ -32,7 +32,7 @@ struct BundleCommand: AsyncParsableCommand {
                 --metadata-url http://127.0.0.1:8080/metadata refresh
 
             EXIT CODES
-              0    It was done, and everything was fine.
+              0    It was done, and all is fine; or serve was stopped.
               1    A check failed, or an update was refused.
               2    The command line or a file can't be used.
               130  Ctrl-C. 143 is SIGTERM.

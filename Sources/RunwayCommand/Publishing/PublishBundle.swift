@@ -41,7 +41,7 @@ struct PublishBundle: ParsableCommand {
     @Option(help: ArgumentHelp("The percentage of devices that install it.", valueName: "number"))
     var percentage: Int64 = 100
 
-    @Option(help: ArgumentHelp("The embedded version below which it is for.", valueName: "number"))
+    @Option(help: ArgumentHelp("Only for apps whose embedded version is lower.", valueName: "number"))
     var floor: Int64 = 0
 
     @Argument(help: "The folder.", completion: .directory)

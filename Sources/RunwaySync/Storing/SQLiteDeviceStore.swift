@@ -24,7 +24,7 @@ final class SQLiteDeviceStore {
     private let names: SyncNames
     /// Whether changes of the log are being applied, and whether capture is paused for one of them.
     var (isApplying, isPaused) = (false, false)
-    /// Whether rows are parked; `nil` before the first read. Mostly there are none.
+    /// Whether rows are parked; `nil` before the first read. Most spaces have no such row.
     var hasParked: Bool?
 
     /// The number of rows that are remembered in one transaction.
