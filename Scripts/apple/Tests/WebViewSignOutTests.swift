@@ -52,12 +52,8 @@ extension WebViewTests {
     }
 
     @Test func aPageCanDelayTheClearingForTwoSeconds() async {
-        let clock = ManualClock()
-        let bridge = Bridge(capabilities: [], clock: LayerClock(clock))
-        let view = bridge.makeWebView()
+        await open()
         let store = view.configuration.websiteDataStore
-        view.load(URLRequest(url: URL(string: "https://m.example.com/")!))
-        #expect(await view.fakeCommit())
         store.fakeEvents = []
         bridge.signOut()
         await until { view.fakeProvisional != nil }

@@ -33,6 +33,8 @@ final class WebViewTests {
 
     let home = WKFrameInfo.fake("https", "m.example.com")
     let records = Records()
+    /// Stands still unless a test advances it, however long a busy machine takes.
+    let clock = ManualClock()
     let bridge: Bridge
     let mediator = Mediator(fallback: .web("https://m.example.com")) { TestModule() }
     let shell = RecordingShell()
@@ -46,7 +48,8 @@ final class WebViewTests {
         }
         let bytes = Command(bytes: "bytes") { (count: Int, _) in Data(repeating: 7, count: count) }
         bridge = Bridge(
-            capabilities: [Capability(Origin("https://m.example.com")!, commands: [echo, wait, bytes])], sinks: [records])
+            capabilities: [Capability(Origin("https://m.example.com")!, commands: [echo, wait, bytes])], sinks: [records],
+            clock: LayerClock(clock))
         mediator.shell = shell
         view = bridge.makeWebView(mediator: mediator, in: shell)
         UIApplication.fakeOpened = []
@@ -236,22 +239,14 @@ final class WebViewTests {
     }
 
     @Test func leavingForTheSystemNeedsAGesture() async {
-        let clock = ManualClock()
-        let bridge = Bridge(capabilities: [], sinks: [records], clock: LayerClock(clock))
-        let view = bridge.makeWebView(mediator: mediator, in: shell)
-        view.load(URLRequest(url: URL(string: "https://m.example.com/")!))
-        #expect(await view.fakeCommit())
-        let message = { (type: String, frame: WKFrameInfo) in
-            view.fakePost(#"{"document":"a","generation":1,"type":"\#(type)"}"# + "\n", from: frame)
-        }
-        message("opened", home)
+        await open()
         #expect(await !view.fakeNavigate(to: "sms:1"))
-        message("gesture", .fake("https", "m.example.com", isMainFrame: false))
+        post("gesture", from: .fake("https", "m.example.com", isMainFrame: false))
         #expect(await !view.fakeNavigate(to: "sms:2"))
-        message("gesture", home)
+        post("gesture")
         clock.advance(by: .milliseconds(1001))
         #expect(await !view.fakeNavigate(to: "sms:3"))
-        message("gesture", home)
+        post("gesture")
         clock.advance(by: .seconds(1))
         #expect(await !view.fakeNavigate(to: "sms:4"))
         #expect(await !view.fakeNavigate(to: "sms:5"))
