@@ -5,7 +5,7 @@ import RunwaySyncSimulator
 struct Pair {
     static let key = RowKey("note", Identifier(high: 0, low: 1))
 
-    var server = SpaceServer(ConflictPolicies())
+    var server: SpaceServer
     var space = MemorySpace(epoch: Identifier(high: 1, low: 1))
     var files: [MemoryDeviceStore]
     var processes: [SyncDevice]
@@ -16,9 +16,10 @@ struct Pair {
     /// All effects that are no requests.
     private(set) var effects: [SyncDevice.Effect] = []
 
-    init(devices: Int = 2) {
+    init(devices: Int = 2, _ policies: ConflictPolicies = ConflictPolicies()) {
+        server = SpaceServer(policies)
         files = (0..<devices).map { MemoryDeviceStore(device: Identifier(high: 2, low: UInt64($0))) }
-        processes = files.map { _ in SyncDevice(ConflictPolicies()) }
+        processes = files.map { _ in SyncDevice(policies) }
     }
 
     /// Writes as the app of a device; deletes the row if there are no values.

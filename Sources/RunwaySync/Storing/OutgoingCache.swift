@@ -9,6 +9,7 @@ final class OutgoingCache: Sendable {
         /// `nil` if they were not read.
         var open: [Outgoing]?
         var previewed: Set<RowKey>?
+        var copies: [RowKey: RowKey]?
     }
 
     /// Guards the entries, by the number of their space in the file.
@@ -25,6 +26,7 @@ final class OutgoingCache: Sendable {
             if let former = entries[space], former.version == entry.version {
                 entry.open = entry.open ?? former.open
                 entry.previewed = entry.previewed ?? former.previewed
+                entry.copies = entry.copies ?? former.copies
             }
             entries[space] = entry
         }

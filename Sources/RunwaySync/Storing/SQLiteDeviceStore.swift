@@ -20,6 +20,7 @@ final class SQLiteDeviceStore {
     private var openTransactions: [Outgoing]?
     private var hasChangedTransactions = false
     private var previewedRows: Set<RowKey>?
+    private var knownCopies: [RowKey: RowKey]?
     private var rows: [RowKey: SyncRow] = [:]
     private let names: SyncNames
     /// Whether changes of the log are being applied, and whether capture is paused for one of them.
@@ -66,6 +67,7 @@ final class SQLiteDeviceStore {
             let former = capture.outgoing.entry(of: number, version: version)
             openTransactions = openTransactions ?? former?.open
             previewedRows = previewedRows ?? former?.previewed
+            knownCopies = knownCopies ?? former?.copies
             version = Int64.random(in: 1...Int64.max)
             try database.cachedStatement(sql: "UPDATE runway_sync_space SET version = ? WHERE number = ?")
                 .execute(arguments: [version, number])
@@ -77,7 +79,8 @@ final class SQLiteDeviceStore {
                 .execute(arguments: [Data(currentState.encoded()), number])
         }
         if currentState.clock.last > fileTime { try capture.setTime(currentState.clock.last, in: database) }
-        let entry = OutgoingCache.Entry(version: version, open: openTransactions, previewed: previewedRows)
+        let entry = OutgoingCache.Entry(
+            version: version, open: openTransactions, previewed: previewedRows, copies: knownCopies)
         database.afterNextTransaction { [capture, number] _ in capture.outgoing.set(entry, of: number) }
     }
 
@@ -156,6 +159,10 @@ extension SQLiteDeviceStore: DeviceStore {
         }
         previewedRows = previewed
     }
+
+    var copies: [RowKey: RowKey]? { knownCopies ?? capture.outgoing.entry(of: number, version: version)?.copies }
+
+    func setCopies(_ copies: [RowKey: RowKey]) { knownCopies = copies }
 
     /// Returns the keys in one of the tables of the synchronisation.
     func keys(in table: String) throws -> [RowKey] {

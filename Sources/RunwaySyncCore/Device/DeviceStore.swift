@@ -18,6 +18,10 @@ package protocol DeviceStore: RowSource {
     var previewed: Set<RowKey> { get throws }
     /// Records which of some rows pending transactions change.
     mutating func setPreviewed(_ keys: Set<RowKey>, of all: Set<RowKey>) throws
+    /// The copies that pending transactions change instead of rows, with those rows (rule 7). `nil` if they are not
+    /// known, as at the start of a process: then all pending transactions are merged once.
+    var copies: [RowKey: RowKey]? { get }
+    mutating func setCopies(_ copies: [RowKey: RowKey])
 
     /// Returns the captured writes of the app that are not sealed yet, oldest first (rule 1).
     func captured() throws -> [CapturedTransaction]

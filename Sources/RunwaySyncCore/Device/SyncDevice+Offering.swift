@@ -38,7 +38,7 @@ extension SyncDevice {
         var effects: [Effect] = []
         var changed = ChangedRows()
         for var outgoing in try store.open() where outgoing.isOffered {
-            changed.insert(outgoing.transaction, policies)
+            changed.insert(outgoing.transaction)
             outgoing.isOffered = false
             if accepts {
                 // The order of sealing is the order in the chain.

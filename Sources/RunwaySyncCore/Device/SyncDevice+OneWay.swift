@@ -54,7 +54,7 @@ extension SyncDevice {
     ) throws {
         try store.remove(outgoing: outgoing.sequence)
         var changed = ChangedRows()
-        changed.insert(outgoing.transaction, policies)
+        changed.insert(outgoing.transaction)
         let merger = try preview(&changed, over: store)
         let actions = try outgoing.transaction.operations.compactMap { operation -> Operation.Action? in
             switch operation.action {

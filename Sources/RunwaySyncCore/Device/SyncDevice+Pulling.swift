@@ -149,7 +149,7 @@ extension SyncDevice {
         if state.cursor.epoch != former.epoch { changed.insertAll() }
         for outgoing in open where outgoing.isShown(at: former) {
             if outgoing.isShown(at: state.cursor), !decided.contains(outgoing) { continue }
-            changed.insert(outgoing.transaction, policies)
+            changed.insert(outgoing.transaction)
         }
         for var outgoing in settled {
             outgoing.isSettled = true

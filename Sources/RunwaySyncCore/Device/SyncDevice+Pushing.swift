@@ -47,7 +47,7 @@ extension SyncDevice {
                 (outgoing.withdrawal, outgoing.isSentAgain) = (nil, false)
                 if isOneWay { try settle(&outgoing, at: verdict.number, in: &store) }
             }
-            if outgoing.isShown(at: state.cursor) != wasShown { changed.insert(outgoing.transaction, policies) }
+            if outgoing.isShown(at: state.cursor) != wasShown { changed.insert(outgoing.transaction) }
             try store.put(outgoing)
             if case .conflict = verdict { effects.append(.met(outgoing.transaction)) }
         }
@@ -134,7 +134,7 @@ extension SyncDevice {
         }
         try store.put(outgoing)
         var changed = ChangedRows()
-        changed.insert(outgoing.transaction, policies)
+        changed.insert(outgoing.transaction)
         try refresh(changed, in: &store)
     }
 }

@@ -26,7 +26,8 @@ extension SyncDevice {
                 operations, time: transaction.time, by: &packing, held: &held, previewedBy: &merger, in: &store)
         }
         try store.removeCaptured()
-        try store.setPreviewed(Set(merger.rows.keys), of: changed.keys.union(merger.rows.keys))
+        let keys = changed.keys.union(merger.rows.keys)
+        try setPreviewed(merger, of: keys, isAll: changed.isAll, in: &store)
     }
 
     /// Updates all rows that match, as one operation (rule 14). The shell must not capture these changes.

@@ -10,13 +10,20 @@ extension SyncDevice {
     /// - Parameter changed: The rows. Those are added that the merged transactions change, too: a transaction is shown
     ///   as a whole or not at all.
     func preview(_ changed: inout ChangedRows, over store: some DeviceStore) throws -> Merger {
-        var merger = Merger(policies)
         let (cursor, open) = (try store.state.cursor, try store.open())
         let indexes = open.indices.filter { open[$0].isShown(at: cursor) }
-        for index in changed.select(indexes, of: open, policies) {
-            try preview(open[index].transaction, by: &merger, over: store)
+        let copies = policies.makeCopies ? store.copies : [:]
+        if copies == nil { changed.insertAll() }
+        while true {
+            var merger = Merger(policies)
+            for index in changed.select(indexes, of: open, copies ?? [:]) {
+                try preview(open[index].transaction, by: &merger, over: store)
+            }
+            let made = changed.isAll ? [] : merger.copies.keys.filter { !changed.keys.contains($0) }
+            // Transactions that were not merged may change a new copy, too.
+            guard try made.contains(where: { try store.previewed.contains($0) }) else { return merger }
+            changed.insertAll()
         }
-        return merger
     }
 
     func preview(_ transaction: Transaction, by merger: inout Merger, over store: some DeviceStore) throws {
@@ -44,7 +51,18 @@ extension SyncDevice {
             let values = try merger.row(key, over: store).values
             if try store.shown(key) != values { try store.show(key, values) }
         }
+        try setPreviewed(merger, of: keys, isAll: changed.isAll, in: &store)
+    }
+
+    /// Records which of some rows pending transactions change.
+    ///
+    /// - Parameter isAll: Whether the merger has merged all pending transactions.
+    func setPreviewed(_ merger: Merger, of keys: Set<RowKey>, isAll: Bool, in store: inout some DeviceStore) throws {
         try store.setPreviewed(Set(merger.rows.keys), of: keys)
+        if !policies.makeCopies { return }
+        var copies = isAll ? [:] : store.copies ?? [:]
+        for key in keys { copies[key] = merger.copies[key] }
+        store.setCopies(copies)
     }
 }
 
@@ -69,9 +87,9 @@ package struct ChangedRows: Sendable {
     mutating func insertAll() { isAll = true }
 
     /// Adds the rows that a transaction changes.
-    mutating func insert(_ transaction: Transaction, _ policies: ConflictPolicies) {
+    mutating func insert(_ transaction: Transaction) {
         for operation in transaction.operations where operation.action != .void {
-            if let key = operation.dividedKey(policies) { keys.insert(key) } else { insertAll() }
+            if let key = operation.key { keys.insert(key) } else { insertAll() }
         }
     }
 
@@ -79,15 +97,18 @@ package struct ChangedRows: Sendable {
     private static let maximumPasses = 4
 
     /// Returns those transactions at some indexes that change one of the rows, and adds their other rows.
-    mutating func select(_ indexes: [Int], of open: [Outgoing], _ policies: ConflictPolicies) -> [Int] {
+    ///
+    /// - Parameter copies: The copies that transactions change, with the rows that they are copies of.
+    mutating func select(_ indexes: [Int], of open: [Outgoing], _ copies: [RowKey: RowKey]) -> [Int] {
         var isSelected = Array(repeating: false, count: indexes.count)
         for _ in 0..<Self.maximumPasses where !isAll {
             let count = keys.count
+            for (copy, row) in copies where keys.contains(copy) || keys.contains(row) { keys.formUnion([copy, row]) }
             for (place, index) in indexes.enumerated() where !isSelected[place] {
                 let operations = open[index].transaction.operations
                 var isMet = false
                 for operation in operations where operation.action != .void {
-                    guard let key = operation.dividedKey(policies) else {
+                    guard let key = operation.key else {
                         isAll = true
                         return indexes
                     }
@@ -111,10 +132,5 @@ extension Operation {
         case .insert(let key, _, _), .update(let key, _, _), .delete(let key, _, _): key
         case .batch, .void: nil
         }
-    }
-
-    /// The row, if the operation changes no other one; `nil` if it may change a copy of the row.
-    fileprivate func dividedKey(_ policies: ConflictPolicies) -> RowKey? {
-        key.flatMap { if case .keepBoth = policies[table: $0.table] { nil } else { $0 } }
     }
 }

@@ -19,5 +19,8 @@ package struct ConflictPolicies: Sendable {
     /// - Parameter tables: The policies by table. Other tables have ``ConflictPolicy/newestPerColumn``.
     package init(_ tables: [String: ConflictPolicy] = [:]) { self.tables = tables }
 
+    /// Whether a change of a row can change a copy of it instead.
+    var makeCopies: Bool { tables.values.contains(.keepBoth) }
+
     package subscript(table table: String) -> ConflictPolicy { tables[table] ?? .newestPerColumn }
 }

@@ -21,6 +21,8 @@ package struct Merger: Sendable {
     package private(set) var rows: [RowKey: Row] = [:]
     /// The values that lost, for each row.
     private var losers: [RowKey: Columns<SyncValue>] = [:]
+    /// The copies that operations change, with the rows that they are copies of (rule 7).
+    package private(set) var copies: [RowKey: RowKey] = [:]
     /// The spaces to which rows moved.
     private var moves: [RowKey: Identifier] = [:]
 
@@ -165,6 +167,7 @@ package struct Merger: Sendable {
     ) throws {
         let copy = author.copy(of: key, against: rival)
         let former = try self.row(copy, over: source)
+        copies[copy] = key
         if former.life == 0 {
             let insert = Operation.Action.insert(copy, life: 1, row.values(with: values))
             _ = try merge(Operation(id: operation, action: insert), by: author, over: source)

@@ -67,6 +67,7 @@ extension SimulatedFile where Self: DeviceStore {
 package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
     package var state: DeviceState
     package private(set) var previewed: Set<RowKey> = []
+    package private(set) var copies: [RowKey: RowKey]?
     package private(set) var shownRows: [RowKey: Columns<SyncValue>] = [:]
     package private(set) var rows: [RowKey: Row] = [:]
     private var stagedRows: [RowKey: Row] = [:]
@@ -104,6 +105,7 @@ package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
         transactions = try transactions.map { try Outgoing(encoded: $0.encoded()) }
         rows = try rows.mapValues { try Row(encoded: $0.encoded()) }
         stagedRows = try stagedRows.mapValues { try Row(encoded: $0.encoded()) }
+        copies = nil
     }
 
     package mutating func setState(_ state: DeviceState) { self.state = state }
@@ -139,6 +141,8 @@ package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
         previewed.subtract(all)
         previewed.formUnion(keys)
     }
+
+    package mutating func setCopies(_ copies: [RowKey: RowKey]) { self.copies = copies }
 
     /// Whether the app sees what the confirmed rows and all pending transactions make (rule 5), unless it has written
     /// since.

@@ -26,6 +26,8 @@ struct ShowingTests {
         mutating func show(_ key: RowKey, _ values: Columns<SyncValue>?) { file.show(key, values) }
         var previewed: Set<RowKey> { file.previewed }
         mutating func setPreviewed(_ keys: Set<RowKey>, of all: Set<RowKey>) { file.setPreviewed(keys, of: all) }
+        var copies: [RowKey: RowKey]? { file.copies }
+        mutating func setCopies(_ copies: [RowKey: RowKey]) { file.setCopies(copies) }
         func captured() -> [CapturedTransaction] { file.captured() }
         mutating func removeCaptured() { file.removeCaptured() }
         func outgoing() -> [Outgoing] { file.outgoing() }
@@ -37,38 +39,84 @@ struct ShowingTests {
         mutating func adoptStaged() { file.adoptStaged() }
     }
 
-    /// Two devices with one row, the first of which has 500 sealed inserts that were not sent.
-    private func pairWithBacklog() throws -> Pair {
-        var pair = Pair()
+    private static let policies = [ConflictPolicy.newestPerColumn, .wholeRow, .keepBoth, .ask]
+
+    /// Two devices with one row, the first of which has 500 sealed inserts and an update that were not sent.
+    private func pairWithBacklog(_ policy: ConflictPolicy) throws -> Pair {
+        var pair = Pair(ConflictPolicies(["note": policy]))
         try pair.write(["a": .text("1")])
         for device in 0...1 { try pair.sync(device) }
         for number: UInt64 in 100..<600 {
             try pair.write(["a": .text("1")], RowKey("note", Identifier(high: 0, low: number)))
         }
+        try pair.write(["a": .text("own")])
         try pair.seal()
         return pair
     }
 
-    @Test func pageReadsOnlyTheRowsItChanges() throws {
-        var pair = try pairWithBacklog()
-        try pair.write(["a": .text("2")], on: 1)
-        try pair.sync(1)
-        let pull = try #require(try pair.handle(.prompted))
-        let page = try pair.respond(to: pull.0)
-        var store = CountingStore(file: pair.files[0])
-        _ = try pair.processes[0].handle(
-            .received(page, exchange: pull.1), at: pair.now, in: &store, using: &pair.random)
-        #expect(store.shown(Pair.key) == ["a": .text("2")])
-        #expect(store.reads.count < 10)
+    @Test(arguments: policies)
+    func pageReadsOnlyTheRowsItChanges(_ policy: ConflictPolicy) throws {
+        var pair = try pairWithBacklog(policy)
+        // The second value makes another copy than the first one.
+        for value in ["2", "3"] {
+            try pair.write(["a": .text(value)], on: 1)
+            try pair.sync(1)
+            let pull = try #require(try pair.handle(.prompted))
+            let page = try pair.respond(to: pull.0)
+            var store = CountingStore(file: pair.files[0])
+            _ = try pair.processes[0].handle(
+                .received(page, exchange: pull.1), at: pair.now, in: &store, using: &pair.random)
+            #expect(store.reads.count < 20)
+            #expect(store.shown(Pair.key) == ["a": .text(value)])
+            let copies = store.file.shownRows.filter { $0.value["a"] == .text("own") }
+            #expect(copies.count == (policy == .keepBoth ? 1 : 0))
+            pair.files[0] = store.file
+            _ = try pair.handle(.lost(exchange: pull.1 + 1))
+        }
     }
 
-    @Test func sealingReadsOnlyTheRowsItSeals() throws {
-        var pair = try pairWithBacklog()
+    @Test(arguments: policies)
+    func sealingReadsOnlyTheRowsItSeals(_ policy: ConflictPolicy) throws {
+        var pair = try pairWithBacklog(policy)
         try pair.write(["a": .text("2")])
         var store = CountingStore(file: pair.files[0])
         try pair.processes[0].seal(at: pair.now, in: &store, using: &pair.random)
-        #expect(store.outgoing().count == 502)
-        #expect(store.reads.count < 10)
+        #expect(store.outgoing().count == 503)
+        #expect(store.reads.count < 20)
+    }
+
+    /// Lets the first device pull, and returns its push, which is not sent.
+    private func pull(_ pair: inout Pair) throws -> (request: SyncRequest, exchange: Int64) {
+        var sent = try #require(try pair.handle(.prompted))
+        while case .pull = sent.0 {
+            sent = try #require(try pair.handle(.received(try pair.respond(to: sent.0), exchange: sent.1)))
+        }
+        return sent
+    }
+
+    @Test func changedCopyShowsWhatWaits() throws {
+        var pair = Pair(ConflictPolicies(["note": .keepBoth]))
+        pair.processes[0].packetLimit = 1
+        try pair.write(["a": .text("1"), "b": .text("1")])
+        for device in 0...1 { try pair.sync(device) }
+        for column in ["a", "b"] { try pair.write([column: .text("own")]) }
+        try pair.seal()
+        try pair.write(["a": .text("2"), "b": .text("2")], on: 1)
+        try pair.sync(1)
+        // The server receives the first change of the copy, and the second one waits.
+        let push = try pull(&pair)
+        let verdict = try pair.respond(to: push.request)
+        let next = try #require(try pair.handle(.received(verdict, exchange: push.exchange)))
+        _ = try pair.handle(.lost(exchange: next.1))
+        _ = try pair.handle(.lost(exchange: pull(&pair).exchange))
+        let copy = try #require(pair.files[0].shownRows.keys.first { $0 != Pair.key })
+        #expect(pair.shown(0, copy) == ["a": .text("own"), "b": .text("own")])
+        try pair.sync(1)
+        try pair.write(["a": .text("3")], copy, on: 1)
+        try pair.sync(1)
+        _ = try pull(&pair)
+        #expect(pair.shown(0, copy) == ["a": .text("3"), "b": .text("own")])
+        #expect(try pair.files[0].showsAll(by: pair.processes[0]))
     }
 
     @Test func withdrawnTransactionHidesAllItsRows() throws {
