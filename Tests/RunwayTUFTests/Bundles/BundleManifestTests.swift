@@ -7,16 +7,22 @@ struct BundleManifestTests {
 
     @Test(arguments: [
         "", "/a", "a/", "a//b", ".", "..", "../a", "a/../b", "a/./b", "a\\b", "C:a", "a\u{0}b", "a\nb", "a\u{7F}",
-        String(repeating: "a", count: 256), String(repeating: "é", count: 128),
+        String(repeating: "a", count: 256), String(repeating: "é", count: 128), "../\u{301}a", "a/../\u{301}b",
+        "a/\u{301}/../../b", "a//\u{301}b", "a\u{85}b", "a\u{200C}b", "a\u{FEFF}", "a\u{202E}b", "a\u{FE0F}",
     ])
     func pathsOutsideABundleAreRefused(_ path: String) { #expect(problem(path) != nil) }
 
-    @Test(arguments: ["a", "a/b.html", "é/ü", "..a", "a..", ".well-known/x", String(repeating: "a", count: 255)])
+    @Test(arguments: [
+        "a", "a/b.html", "é/ü", "..a", "a..", ".well-known/x", String(repeating: "a", count: 255),
+        String(repeating: "é", count: 127) + "a", "商店/页.html", "🛒/a",
+    ])
     func ordinaryPathsAreAccepted(_ path: String) { #expect(problem(path) == nil) }
 
     @Test(arguments: [
         ("a", "a"), ("a", "A"), ("e\u{301}", "\u{E9}"), ("E\u{301}", "\u{E9}"), ("ß", "SS"), ("a", "a/b"),
         ("A", "a/b"), ("\u{212A}", "k"), ("a/b/c", "a/B"),
+        ("ς", "σ"), ("\u{1E9E}", "ss"), ("ﬁ", "FI"), ("\u{1F80}", "\u{1F00}\u{345}"), ("각", "\u{1100}\u{1161}\u{11A8}"),
+        ("a", "a/\u{301}b"), ("İ", "i\u{307}"),
     ])
     func collisionsAreRefused(_ one: String, _ other: String) {
         #expect(problem(one, other) != nil)
