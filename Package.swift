@@ -162,14 +162,16 @@ let package = Package(
         .target(
             name: "RunwayBundles",
             dependencies: [
-                "Runway", "RunwaySignatures", "RunwayTUF", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Runway", "RunwayJSON", "RunwaySignatures", "RunwayTUF",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "RunwayBundleRepository",
             dependencies: [
-                "RunwaySignatures", "RunwayTUF", product("Crypto", of: "swift-crypto", with: "Signing"),
+                "RunwayJSON", "RunwaySignatures", "RunwayTUF",
+                product("Crypto", of: "swift-crypto", with: "Signing"),
             ],
             swiftSettings: settings
         ),
@@ -423,7 +425,7 @@ let package = Package(
         .testTarget(
             name: "RunwayBundlesTests",
             dependencies: [
-                "Runway", "RunwayBundles", "RunwaySignatures", "RunwayTesting", "RunwayTUF",
+                "Runway", "RunwayBundles", "RunwayMediator", "RunwaySignatures", "RunwayTesting", "RunwayTUF",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],

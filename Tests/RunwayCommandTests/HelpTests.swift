@@ -55,7 +55,8 @@ struct HelpTests {
     }
 
     @Test(arguments: [
-        "init", "publish", "rollback", "renew", "verify", "status", "rotate", "revoke", "serve", "tuf",
+        "init", "publish", "change", "tally", "rollback", "renew", "verify", "status", "rotate", "revoke", "serve",
+        "tuf",
     ])
     func everyCommandForBundlesFits80Columns(name: String) async throws {
         let tool = try await Tool.run("bundle", name, "--help")

@@ -24,6 +24,7 @@ struct BundleCommand: AsyncParsableCommand {
             EXAMPLES
               runway bundle init --repository site --keys keys
               runway bundle publish --repository site --keys keys --version 7 dist
+              runway bundle change --repository site --keys keys --percentage 50
               runway bundle rollback --repository site --keys keys --to 6 --version 8
               runway bundle verify --keys keys site
               runway bundle serve site --port 8080
@@ -38,8 +39,9 @@ struct BundleCommand: AsyncParsableCommand {
               130  Ctrl-C. 143 is SIGTERM.
             """,
         subcommands: [
-            InitBundles.self, PublishBundle.self, RollBackBundle.self, RenewBundles.self, VerifyBundles.self,
-            ShowBundles.self, RotateRole.self, RevokeRoleKey.self, ServeBundles.self, TUFCommand.self,
+            InitBundles.self, PublishBundle.self, ChangeBundle.self, TallyBundle.self, RollBackBundle.self,
+            RenewBundles.self, VerifyBundles.self, ShowBundles.self, RotateRole.self, RevokeRoleKey.self,
+            ServeBundles.self, TUFCommand.self,
         ])
 }
 

@@ -47,8 +47,8 @@ struct ShowBundles: ParsableCommand {
         if let snapshot = state.snapshot { lines.append(line("snapshot", snapshot)) }
         if let targets = state.targets { lines.append(line("targets", targets)) }
         for target in (state.targets?.content.files.values.map(\.self) ?? []).sorted(by: { $0.path < $1.path }) {
-            let custom = String(decoding: CanonicalValue.object(target.custom).canonicalBytes, as: UTF8.self)
-            lines.append("\(target.path)  \(custom)")
+            let terms = (try? BundleRelease(target.custom))?.sentence ?? "no bundle of Runway"
+            lines.append("\(target.path)  \(terms)")
         }
         try Console.output.write(lines.joined(separator: "\n") + "\n")
     }

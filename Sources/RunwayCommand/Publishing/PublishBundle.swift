@@ -38,10 +38,10 @@ struct PublishBundle: ParsableCommand {
     @Option(help: ArgumentHelp("The version, higher than the published one.", valueName: "number"))
     var version: Int64
 
-    @Option(help: ArgumentHelp("The percentage of devices that install it.", valueName: "number"))
-    var percentage: Int64 = 100
+    @Option(help: ArgumentHelp("The percentage of devices, in steps of 0.01.", valueName: "number"))
+    var percentage = Percentage(share: Rollout.bucketCount)
 
-    @Option(help: ArgumentHelp("Only for apps whose embedded version is lower.", valueName: "number"))
+    @Option(help: ArgumentHelp("Only for apps with this embedded version or a later one.", valueName: "number"))
     var floor: Int64 = 0
 
     @Argument(help: "The folder.", completion: .directory)
@@ -49,11 +49,10 @@ struct PublishBundle: ParsableCommand {
 
     func run() throws {
         let target = try bundle.target()
-        var rollout = Rollout()
-        (rollout.percentage, rollout.floor) = (percentage, floor)
         try options.perform { repository, keys, time in
             try repository.publish(
-                URL(filePath: folder), as: target, version: version, rollout: rollout, keys, at: time)
+                URL(filePath: folder), as: target, version: version, share: percentage.share, floor: floor, keys,
+                at: time)
         }
         Console.error.remark("Published version \(version) of \(target.path).")
     }

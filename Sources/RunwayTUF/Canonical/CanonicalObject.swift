@@ -53,7 +53,7 @@ extension CanonicalObject {
     }
 
     /// Returns the number of a member. Throws ``MalformedMetadata`` if it is absent, no integer, or below `minimum`.
-    func integer(_ name: String, atLeast minimum: Int64) throws(MalformedMetadata) -> Int64 {
+    package func integer(_ name: String, atLeast minimum: Int64) throws(MalformedMetadata) -> Int64 {
         guard case .integer(let number)? = self[name], number >= minimum else {
             throw MalformedMetadata("\"\(name)\" is no integer of at least \(minimum)")
         }

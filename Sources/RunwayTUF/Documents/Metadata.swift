@@ -14,7 +14,8 @@ package struct Metadata<Content: RoleContent>: Sendable {
         let type = try signed.string("_type")
         guard type == Content.type else { throw MalformedMetadata("its type is \"\(type)\", not \"\(Content.type)\"") }
         let specification = try signed.string("spec_version").split(separator: ".", omittingEmptySubsequences: false)
-        guard specification.first == "1", (2...3).contains(specification.count) else {
+        let areNumbers = specification.allSatisfy { $0.wholeMatch(of: /[0-9]{1,9}/) != nil }
+        guard areNumbers, specification.first == "1", (2...3).contains(specification.count) else {
             throw MalformedMetadata("its \"spec_version\" is not 1")
         }
         guard let expires = UnixTime(metadata: try signed.string("expires")) else {
