@@ -151,3 +151,11 @@ extension Mediator {
         #expect(components.compactMap { $0["/"] } == ["/o/*", "/account/*", "/help/*", "/orders/*"])
     }
 }
+
+@MainActor func countCrashes(at file: URL) -> Guard {
+    let crashes = PageCrashes(at: file, build: "412")
+    let native = Guard("native orders") { !crashes.areRepeated(in: "orders") }
+    crashes.begin("orders")  // when the screen appears, such as for a ScreenEvent of RunwayScreens
+    crashes.end("orders")  // when it disappears
+    return native
+}
