@@ -55,6 +55,9 @@ final class Scene: Sendable {
         return try BundleManifest(reading: manifest)
     }
 
+    /// The terms of the published version.
+    func release() throws -> BundleRelease { try repository.published(target, keys).release }
+
     func failures(at time: UnixTime = now) -> [String] {
         repository.verify(at: time).filter { !$0.isFine }.map(\.text)
     }
@@ -88,12 +91,15 @@ struct RepositoryTests {
 
     @Test func equalInputMakesEqualBytes() throws {
         let scene = try Scene()
-        let start = scene.folder.appending(path: "start")
-        try FileManager.default.copyItem(at: scene.repository.url, to: start)
+        let folders = [scene.repository.url, scene.keys.url]
+        func copy(_ folder: URL) -> URL { scene.folder.appending(path: "\(folder.lastPathComponent).start") }
+        for folder in folders { try FileManager.default.copyItem(at: folder, to: copy(folder)) }
         try scene.publish(1, ["a": "1", "b": "2"])
         let first = try scene.contents()
-        try FileManager.default.removeItem(at: scene.repository.url)
-        try FileManager.default.copyItem(at: start, to: scene.repository.url)
+        for folder in folders {
+            try FileManager.default.removeItem(at: folder)
+            try FileManager.default.copyItem(at: copy(folder), to: folder)
+        }
         try scene.publish(1, ["b": "2", "a": "1"])
         #expect(try scene.contents() == first)
     }
@@ -138,6 +144,63 @@ struct RepositoryTests {
         #expect(throws: RepositoryError.self) {
             try scene.repository.rollBack(scene.target, to: 9, as: 10, scene.keys, at: Scene.now)
         }
+    }
+
+    @Test func rolloutsChangeWithoutANewVersion() throws {
+        let scene = try Scene()
+        try scene.publish(1, ["a": "1"])
+        let before = try scene.release()
+        #expect(before == BundleRelease(version: 1, rollout: try Rollout(share: 10_000, salt: before.rollout.salt)))
+        for share in [0, 3_000] as [Int64] {
+            let changed = try scene.repository.change(scene.target, share: share, scene.keys, at: Scene.now)
+            #expect(try scene.release() == changed)
+            #expect(changed.rollout == (try Rollout(share: share, salt: before.rollout.salt)))
+        }
+        #expect(throws: MalformedMetadata.self) {
+            try scene.repository.change(scene.target, share: 10_001, scene.keys, at: Scene.now)
+        }
+        let other = try #require(BundleTarget(bundle: "other", channel: "release", runtime: "1"))
+        #expect(throws: RepositoryError.self) {
+            try scene.repository.change(other, share: 1, scene.keys, at: Scene.now)
+        }
+        #expect(try scene.installed().version == 1)
+    }
+
+    @Test func theKillSwitchSurvivesNewVersions() throws {
+        let scene = try Scene()
+        try scene.publish(1, ["a": "1"])
+        try scene.repository.change(scene.target, isStopped: true, scene.keys, at: Scene.now)
+        try scene.publish(2, ["a": "2"])
+        #expect(try scene.release().isStopped && scene.release().version == 2)
+        try scene.repository.change(scene.target, isStopped: false, scene.keys, at: Scene.now)
+        #expect(try !scene.release().isStopped)
+    }
+
+    @Test func rollbacksHaveTheFloorOfTheirFiles() throws {
+        let scene = try Scene()
+        let folder = scene.folder.appending(path: "empty")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (version, floor) in [(1, 4), (2, 0)] as [(Int64, Int64)] {
+            try scene.repository.publish(
+                folder, as: scene.target, version: version, share: 10, floor: floor, scene.keys, at: Scene.now)
+        }
+        try scene.repository.rollBack(scene.target, to: 1, as: 3, scene.keys, at: Scene.now)
+        let release = try scene.release()
+        #expect(release.floor == 4 && release.rollout.share == 10_000 && release.version == 3)
+    }
+
+    @Test func twoCommandsDoNotSignAtATime() throws {
+        let scene = try Scene()
+        try scene.publish(1, ["a": "1"])
+        let before = try scene.contents()
+        let lock = open(scene.keys.url.appending(path: "lock").path, O_RDWR)
+        defer { close(lock) }
+        try #require(flock(lock, LOCK_EX) == 0)
+        #expect(throws: RepositoryError.self) { try scene.repository.commit(scene.keys, at: Scene.now) }
+        #expect(throws: RepositoryError.self) { try scene.repository.rotate(.root, scene.keys, at: Scene.now) }
+        #expect(try scene.contents() == before)
+        try #require(flock(lock, LOCK_UN) == 0)
+        try scene.repository.commit(scene.keys, at: Scene.now)
     }
 
     @Test(arguments: TopLevelRole.allCases) func rotatedRolesAreAcceptedFromTheFirstRoot(_ role: TopLevelRole) throws {

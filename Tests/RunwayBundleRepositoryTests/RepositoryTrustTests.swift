@@ -25,6 +25,46 @@ struct RepositoryTrustTests {
         try scene.expectRefusal { try scene.repository.commit(scene.keys, at: Scene.now) }
     }
 
+    @Test func anOlderPublicationIsNotSignedAgain() throws {
+        let scene = try Scene()
+        try scene.publish(1, ["a": "vulnerable"])
+        let old = try Data(contentsOf: scene.file("timestamp.json"))
+        try scene.publish(2, ["a": "fixed"])
+        let new = try Data(contentsOf: scene.file("timestamp.json"))
+        try old.write(to: scene.file("timestamp.json"))
+        try scene.expectRefusal { try scene.repository.commit(scene.keys, at: Scene.now) }
+        try scene.expectRefusal { try scene.repository.rotate(.targets, scene.keys, at: Scene.now) }
+        try new.write(to: scene.file("timestamp.json"))
+        try scene.repository.commit(scene.keys, at: Scene.now)
+        #expect(try scene.installed().version == 2)
+    }
+
+    /// A rotation begins the versions of timestamp and snapshot again. It may be interrupted before they are stored.
+    @Test func interruptedRotationsAreContinued() throws {
+        let scene = try Scene()
+        for version in 1...3 as ClosedRange<Int64> { try scene.publish(version, ["a": "\(version)"]) }
+        let published = scene.keys.url.appending(path: "published.json")
+        let before = try Data(contentsOf: published)
+        try scene.repository.rotate(.timestamp, scene.keys, at: Scene.now)
+        #expect(try scene.repository.state().timestamp?.version == 1)
+        try before.write(to: published)
+        try scene.publish(4, ["a": "4"])
+        #expect(try scene.installed().version == 4)
+    }
+
+    @Test func laterSpecificationsAreNotWrittenOver() throws {
+        let scene = try Scene()
+        let state = try scene.repository.state()
+        let key = try #require(try scene.keys.keys(.timestamp, of: state.root.content).first)
+        var signed = try #require(state.timestamp?.document.signed)
+        signed["spec_version"] = "1.1.0"
+        let bytes = CanonicalValue.object(signed).canonicalBytes
+        try Data(SignedDocument(signed: signed, signatures: [try key.signature(of: bytes)]).bytes)
+            .write(to: scene.file("timestamp.json"))
+        #expect(scene.trustedFailures().isEmpty)
+        try scene.expectRefusal { try scene.repository.commit(scene.keys, at: Scene.now) }
+    }
+
     @Test(arguments: ["timestamp.json", "2.snapshot.json", "2.targets.json"])
     func absentMetadataIsNotReplaced(_ name: String) throws {
         let scene = try Scene()

@@ -4,8 +4,8 @@ package import RunwayTUF
 /// A folder of private keys, one file each, of mode 0600: `ROLE-IDENTIFIER.json`.
 ///
 /// The keys of the root need not be in the folder that publishes: only `init`, `rotate` and `revoke` use them. Beside
-/// the keys is the last root that they signed for, `trusted-root.json`, which nobody can replace who can only write the
-/// repository.
+/// the keys is the last root that they signed for, `trusted-root.json`, and the versions of the last publication,
+/// `published.json`. Nobody can replace them who can only write the repository.
 package struct KeyFolder: Sendable {
     package let url: URL
 
@@ -28,11 +28,34 @@ package struct KeyFolder: Sendable {
     /// The file of the root from which a repository is verified before anything in it is signed.
     var trustedRoot: URL { url.appending(path: "trusted-root.json") }
 
+    /// The file of the versions that were published last.
+    var publishedVersions: URL { url.appending(path: "published.json") }
+
+    /// Runs an operation that signs. Two of them at a time would publish two different documents of one version.
+    ///
+    /// - Throws: ``RepositoryError`` if another process signs with the folder, or if the folder can't be used.
+    func locked<Result>(_ operation: () throws -> Result) throws -> Result {
+        let file = open(url.appending(path: "lock").path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            throw RepositoryError("The folder of keys can't be used: \(url.path): \(String(cString: strerror(errno))).")
+        }
+        defer { close(file) }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            throw RepositoryError("Another command signs with the keys in \(url.path). Try again when it has ended.")
+        }
+        return try operation()
+    }
+
+    /// Makes the folder, if it is absent.
+    func makeFolder() throws {
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
     /// Makes a key of a role and stores it in a new file.
     package func make(_ role: TopLevelRole) throws -> RoleKey {
         let key = RoleKey()
-        try FileManager.default.createDirectory(
-            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try makeFolder()
         let file = url.appending(path: "\(role.rawValue)-\(key.listed.id.prefix(12)).json")
         guard
             FileManager.default.createFile(
@@ -56,7 +79,7 @@ package struct KeyFolder: Sendable {
 
     private func all() throws -> [RoleKey] {
         let names = try FileManager.default.contentsOfDirectory(atPath: url.path).filter {
-            $0.hasSuffix(".json") && $0 != trustedRoot.lastPathComponent
+            $0.hasSuffix(".json") && ![trustedRoot, publishedVersions].map(\.lastPathComponent).contains($0)
         }
         return try names.sorted().compactMap { name in
             let file = url.appending(path: name)

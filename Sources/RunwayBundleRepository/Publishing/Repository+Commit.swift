@@ -26,16 +26,17 @@ extension Repository {
     ///   - time: The time of the signatures.
     ///   - lifetimes: How long the metadata is valid.
     ///   - edit: Changes the member `targets`.
-    /// - Throws: ``RepositoryError`` also if metadata of the repository is not signed by keys of its role: who can
-    ///   write the repository must not get a signature of it.
+    /// - Throws: ``RepositoryError`` also if metadata of the repository is not signed by keys of its role, or older than
+    ///   the published one: who can write the repository must not get a signature of it.
     package func commit(
         _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes = Lifetimes(),
         edit: (inout CanonicalObject) throws -> Void = { _ in }
     ) throws {
-        try commit(try trustedState(keys), keys, at: time, lifetimes, edit: edit)
+        try keys.locked { try commit(try trustedState(keys), keys, at: time, lifetimes, edit: edit) }
     }
 
-    /// Signs everything, then writes it, and last stores the root beside the keys.
+    /// Signs everything, then writes it, and last stores the root and the versions beside the keys. The caller has
+    /// locked the keys.
     func commit(
         _ present: TrustedState, _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes,
         edit: (inout CanonicalObject) throws -> Void = { _ in }
@@ -62,6 +63,10 @@ extension Repository {
         try write(state.root.document.bytes, to: metadata.appending(path: "\(state.root.version).root.json"))
         try write(nextTimestamp.bytes, to: metadata.appending(path: "timestamp.json"))
         try write(state.root.document.bytes, to: keys.trustedRoot)
+        let versions = PublishedVersions(
+            root: state.root.version, timestamp: nextTimestamp.version, snapshot: nextSnapshot.version,
+            targets: targets.version)
+        try write(versions.bytes, to: keys.publishedVersions)
     }
 
     /// Returns the next version of the timestamp or snapshot.
@@ -101,9 +106,15 @@ extension Repository {
     }
 
     /// Returns a signed part with the members that all roles have, with signatures. Unknown members stay.
+    ///
+    /// - Throws: ``RepositoryError`` also if the members were written for a later minor version of the specification:
+    ///   they may mean something that this version would drop.
     func sign(
         _ members: CanonicalObject, _ type: String, _ version: Int64, _ expires: UnixTime, _ keys: [RoleKey]
     ) throws -> (version: Int64, bytes: [UInt8]) {
+        if case .string(let present)? = members["spec_version"], !present.hasPrefix("1.0.") {
+            throw RepositoryError("\(type) was written for specification \(present), this command knows 1.0 only.")
+        }
         var signed = members
         signed["_type"] = .string(type)
         signed["spec_version"] = "1.0.31"

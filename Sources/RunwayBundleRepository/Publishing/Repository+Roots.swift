@@ -14,6 +14,13 @@ extension Repository {
         _ keys: KeyFolder, at time: UnixTime, rootKeys: Int = 1, rootThreshold: Int = 1,
         _ lifetimes: Lifetimes = Lifetimes()
     ) throws {
+        try keys.makeFolder()
+        try keys.locked { try make(keys, at: time, rootKeys, rootThreshold, lifetimes) }
+    }
+
+    private func make(
+        _ keys: KeyFolder, at time: UnixTime, _ rootKeys: Int, _ rootThreshold: Int, _ lifetimes: Lifetimes
+    ) throws {
         guard (try? state()) == nil else { throw RepositoryError("\(url.path) is a repository already.") }
         guard read(keys.trustedRoot) == nil else {
             throw RepositoryError("\(keys.url.path) has the keys of a repository already.")
@@ -40,10 +47,12 @@ extension Repository {
     package func rotate(
         _ role: TopLevelRole, _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes = Lifetimes()
     ) throws {
-        let threshold = try trustedState(keys).state.root.content[role].threshold
-        let made = try (0..<threshold).map { _ in try keys.make(role) }
-        try replaceRoot(keys, at: time, lifetimes) { root in
-            root.set(role, made.map(\.listed), threshold: threshold)
+        try keys.locked {
+            let threshold = try trustedState(keys).state.root.content[role].threshold
+            let made = try (0..<threshold).map { _ in try keys.make(role) }
+            try replaceRoot(keys, at: time, lifetimes) { root in
+                root.set(role, made.map(\.listed), threshold: threshold)
+            }
         }
     }
 
@@ -53,15 +62,17 @@ extension Repository {
     package func revoke(
         _ id: String, of role: TopLevelRole, _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes = Lifetimes()
     ) throws {
-        let root = try trustedState(keys).state.root.content
-        let rest = root[role].keyIDs.filter { !$0.hasPrefix(id) }
-        guard rest.count == root[role].keyIDs.count - 1, id.count >= 8 else {
-            throw RepositoryError("\(role.rawValue) has not exactly one key \(id).")
+        try keys.locked {
+            let root = try trustedState(keys).state.root.content
+            let rest = root[role].keyIDs.filter { !$0.hasPrefix(id) }
+            guard rest.count == root[role].keyIDs.count - 1, id.count >= 8 else {
+                throw RepositoryError("\(role.rawValue) has not exactly one key \(id).")
+            }
+            guard rest.count >= root[role].threshold else {
+                throw RepositoryError("\(role.rawValue) needs \(root[role].threshold) keys: rotate it instead.")
+            }
+            try replaceRoot(keys, at: time, lifetimes) { $0.set(role, ids: rest, threshold: root[role].threshold) }
         }
-        guard rest.count >= root[role].threshold else {
-            throw RepositoryError("\(role.rawValue) needs \(root[role].threshold) keys: rotate it instead.")
-        }
-        try replaceRoot(keys, at: time, lifetimes) { $0.set(role, ids: rest, threshold: root[role].threshold) }
     }
 
     /// Signs the next root with the root keys of the present one and its own, and then everything else.

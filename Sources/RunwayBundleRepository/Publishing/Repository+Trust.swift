@@ -28,8 +28,8 @@ struct TrustedState: Sendable {
 extension Repository {
     /// Reads the newest metadata, and verifies it from the root beside the keys. Expiry does not matter.
     ///
-    /// - Throws: ``RepositoryError`` or `MetadataError` if a document is absent, not signed by its role, or not the one
-    ///   that another document lists.
+    /// - Throws: ``RepositoryError`` or `MetadataError` if a document is absent, not signed by its role, not the one that
+    ///   another document lists, or older than the published one.
     func trustedState(_ keys: KeyFolder) throws -> TrustedState {
         let roots = try roots(from: keys)
         guard let root = roots.last else { preconditionFailure("the trusted root is one of them") }
@@ -38,6 +38,13 @@ extension Repository {
         try check(trusted.state.snapshot, .snapshot, trusted, listed: trusted.state.timestamp?.content.snapshot)
         let listed = trusted.state.snapshot?.content.files[ExactText("targets.json")]
         try check(trusted.state.targets, .targets, trusted, listed: listed)
+        if let bytes = read(keys.publishedVersions),
+            let role = try PublishedVersions(reading: bytes).firstOlderRole(in: trusted.state)
+        {
+            throw RepositoryError(
+                "The repository's \(role.rawValue) is older than the one that was published last. If a backup was "
+                    + "restored on purpose, remove \(keys.publishedVersions.path).")
+        }
         return trusted
     }
 

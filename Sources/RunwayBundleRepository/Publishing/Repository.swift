@@ -83,12 +83,14 @@ package struct Repository: Sendable {
 
     func read(_ file: URL) -> [UInt8]? { (try? Data(contentsOf: file)).map(Array.init) }
 
-    /// Writes a file beside its place, and renames it. A file that has the bytes already is not written.
+    /// Writes a file beside its place, and renames it. Both survive a loss of power: the file and its name are synced. A
+    /// file that has the bytes already is not written.
     func write(_ bytes: [UInt8], to file: URL) throws {
         if read(file) == bytes { return }
-        let manager = FileManager.default
-        try manager.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        let draft = file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).new")
+        let (manager, folder) = (FileManager.default, file.deletingLastPathComponent())
+        let isNewFolder = !manager.fileExists(atPath: folder.path)
+        try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+        let draft = folder.appending(path: ".\(file.lastPathComponent).new")
         do {
             guard manager.createFile(atPath: draft.path, contents: nil, attributes: [.posixPermissions: 0o644]) else {
                 throw RepositoryError("The file can't be written: \(draft.path).")
@@ -100,9 +102,24 @@ package struct Repository: Sendable {
             guard rename(draft.path, file.path) == 0 else {
                 throw RepositoryError("The file can't be replaced: \(file.path).")
             }
+            try sync(folder, withFoldersAbove: isNewFolder)
         } catch {
             try? manager.removeItem(at: draft)
             throw error
+        }
+    }
+
+    /// Syncs the names in a folder, or also its own name in the folders above it, up to that of the repository.
+    private func sync(_ folder: URL, withFoldersAbove: Bool) throws {
+        let descriptor = open(folder.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw RepositoryError("The folder can't be read: \(folder.path).") }
+        defer { close(descriptor) }
+        // Some file systems don't sync folders, and report one of these errors.
+        guard fsync(descriptor) == 0 || [EINVAL, ENOTSUP].contains(errno) else {
+            throw RepositoryError("The folder can't be synced: \(folder.path).")
+        }
+        if withFoldersAbove, folder.path.count > url.path.count {
+            try sync(folder.deletingLastPathComponent(), withFoldersAbove: true)
         }
     }
 }

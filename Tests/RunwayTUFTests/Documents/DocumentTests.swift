@@ -24,6 +24,7 @@ struct DocumentTests {
     @Test func otherSpecificationsAreRefused() throws {
         for (version, isAccepted) in [
             ("1.0.31", true), ("1.0", true), ("2.0.0", false), ("1", false), ("10.0.0", false),
+            ("1.0.x", false), ("1.", false), ("1.0.0.0", false), ("1.-1", false), ("1.2.3", true),
         ] {
             let signed: CanonicalObject = [
                 "_type": "snapshot", "spec_version": .string(version), "version": .integer(1),
