@@ -41,6 +41,8 @@ let package = Package(
         .library(name: "RunwayScreens", targets: ["RunwayScreens"]),
         .library(name: "RunwayBridge", targets: ["RunwayBridge"]),
         .library(name: "RunwayChromium", targets: ["RunwayChromium"]),
+        // With what a record of a refusal contains.
+        .library(name: "RunwayBundles", targets: ["RunwayBundles", "RunwayTUF"]),
         .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
         .library(name: "RunwayChat", targets: ["RunwayChat"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
@@ -56,7 +58,8 @@ let package = Package(
             enabledTraits: ["Transport"]),
         .trait(
             name: "Signing",
-            description: "RunwaySignatures and RunwaySigning, which are made with swift-crypto and structured fields."),
+            description: "RunwaySignatures, RunwaySigning and RunwayBundles, made with swift-crypto and structured fields."
+        ),
         .trait(
             name: "Storage", description: "RunwayStorage and RunwayTables, which are made with GRDB and SQLite."),
         .trait(
@@ -164,6 +167,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwayTUF",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                product("Crypto", of: "swift-crypto", with: "Signing"),
             ],
             swiftSettings: settings
         ),
@@ -425,7 +429,8 @@ let package = Package(
         .testTarget(
             name: "RunwayBundlesTests",
             dependencies: [
-                "Runway", "RunwayBundles", "RunwayMediator", "RunwaySignatures", "RunwayTesting", "RunwayTUF",
+                "Runway", "RunwayBridge", "RunwayBundleRepository", "RunwayBundles", "RunwayMediator", "RunwaySignatures",
+                "RunwayTesting", "RunwayTestServer", "RunwayTransport", "RunwayTUF",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],

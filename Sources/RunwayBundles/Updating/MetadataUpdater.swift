@@ -58,6 +58,8 @@ package actor MetadataUpdater {
     ///   way is refused; or the errors of the network or of the disk.
     package func target(_ path: String, in verified: VerifiedTargets) async throws -> TargetFile {
         var search = TargetSearch(for: path, in: verified.trusted)
+        // The search begins with the top-level targets, which the update has read.
+        if search.next() != nil { search.visit(verified.targets.content) }
         while let role = search.next() {
             search.visit(try await targets(of: role, in: verified.trusted).content)
         }

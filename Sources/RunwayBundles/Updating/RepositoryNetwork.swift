@@ -5,10 +5,10 @@ import RunwayTUF
 /// Requests the files of a repository. No cache, credentials, signature, merging, hedging or offline queue takes part:
 /// a request of ``NetworkLayer/exchange(_:with:options:)`` has none, and its service is one that no app configures.
 package struct RepositoryNetwork: Sendable {
-    private let network: NetworkLayer
-    private let scheme: String
-    private let authority: String
-    private let path: String
+    let network: NetworkLayer
+    let scheme: String
+    let authority: String
+    let path: String
     private let limit: Duration
 
     /// - Parameters:
