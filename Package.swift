@@ -39,6 +39,7 @@ let package = Package(
         .library(name: "RunwaySync", targets: ["RunwaySync"]),
         .library(name: "RunwayMediator", targets: ["RunwayMediator"]),
         .library(name: "RunwayScreens", targets: ["RunwayScreens"]),
+        .library(name: "RunwayViews", targets: ["RunwayViews"]),
         .library(name: "RunwayBridge", targets: ["RunwayBridge"]),
         .library(name: "RunwayChromium", targets: ["RunwayChromium"]),
         // With what a record of a refusal contains.
@@ -110,6 +111,7 @@ let package = Package(
         .target(name: "RunwayJSON", dependencies: ["RunwayJSONSIMD"], swiftSettings: settings),
         .target(name: "RunwayMediator", swiftSettings: settings),
         .target(name: "RunwayScreens", swiftSettings: settings),
+        .target(name: "RunwayViews", dependencies: ["RunwayJSON"], swiftSettings: settings),
         .target(
             name: "RunwayFormats",
             dependencies: ["RunwayJSON", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -366,6 +368,10 @@ let package = Package(
             name: "RunwayJSONTests", dependencies: ["RunwayJSON", "CountedAllocation"], exclude: ["CountedAllocation"],
             swiftSettings: settings),
         .testTarget(name: "RunwayMediatorTests", dependencies: ["RunwayMediator"], swiftSettings: settings),
+        .testTarget(
+            name: "RunwayViewsTests", dependencies: ["RunwayJSON", "RunwayTesting", "RunwayViews"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "RunwayScreensTests", dependencies: ["Runway", "RunwayScreens", "RunwayStorage", "RunwayTesting"],
             swiftSettings: settings),

@@ -122,7 +122,7 @@ echo 'struct PackageResources { static let runway_js: [UInt8] = [] }' >"$work/ma
 
 # Each target of Package.swift is in one of these lists, or among the exceptions of TidyTests. Those that the program runs:
 run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer RunwayTransport RunwaySigning RunwaySQLite
-    RunwayStorage RunwayTables RunwayScreens RunwayMediator RunwayBridge)
+    RunwayStorage RunwayTables RunwayScreens RunwayMediator RunwayViews RunwayBridge)
 # That which most others need.
 first=(Runway)
 checked=(RunwayChromium RunwayTUF RunwayBundles RunwayBundleRepository RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
@@ -130,7 +130,7 @@ checked=(RunwayChromium RunwayTUF RunwayBundles RunwayBundleRepository RunwaySyn
 firstTests=(RunwayTests)
 tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwayTUFTests RunwayBundlesTests RunwayBundleRepositoryTests RunwaySigningTests RunwayStorageTests StreamFixtures
     RunwayTablesTests RunwaySyncCoreTests RunwaySyncTests RunwayStreamsTests RunwayChatTests
-    RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayMediatorTests RunwayScreensTests RunwayBridgeTests RunwayChromiumTests RunwayTestingTests TidyTests)
+    RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayMediatorTests RunwayScreensTests RunwayViewsTests RunwayBridgeTests RunwayChromiumTests RunwayTestingTests TidyTests)
 
 for target in "${first[@]}"; do early "$target" "$work/macOS/Sources/$target"; done
 for target in "${run[@]}"; do object "$target" "$work/macOS/Sources/$target"; done

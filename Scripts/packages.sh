@@ -44,6 +44,7 @@ resolve RunwayTables '"Storage"' 6
 resolve RunwaySync '"Storage"' 6
 resolve RunwayMediator '' 5
 resolve RunwayScreens '' 5
+resolve RunwayViews '' 5
 resolve RunwayStreams '' 5
 resolve RunwayChat '' 5
 resolve RunwayServer '"Server"' 24

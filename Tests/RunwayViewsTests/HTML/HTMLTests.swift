@@ -1,0 +1,88 @@
+import RunwayJSON
+import Testing
+
+@testable import RunwayViews
+
+struct HTMLTests {
+    private func html(_ text: String, _ json: String = "{}", page: ViewPage = ViewPage()) throws -> String {
+        let html = try view(text).tree(of: data(json)).html(page)
+        let start = try #require(html.firstRange(of: "<main>")), end = try #require(html.firstRange(of: "</main>"))
+        return String(html[start.upperBound..<end.lowerBound])
+    }
+
+    @Test func nodesAreElementsWithRoles() throws {
+        #expect(try html(#"{"node":"text","text":"a","heading":2}"#) == #"<h2 class="text">a</h2>"#)
+        #expect(
+            try html(#"{"node":"image","source":"a.png"}"#) == #"<img class="image" alt="" src="a.png" loading="lazy">"#
+        )
+        #expect(
+            try html(#"{"node":"switch","value":true,"label":"Wi-Fi"}"#)
+                == #"<input class="switch" type="checkbox" checked="" role="switch" aria-label="Wi-Fi">"#)
+        #expect(
+            try html(#"{"node":"input","mode":"email","placeholder":"E-mail","value":"{v}"}"#, #"{"v":"a@b"}"#)
+                == #"<input class="input" type="email" value="a@b" placeholder="E-mail" aria-label="E-mail">"#)
+        #expect(
+            try html(#"{"node":"list","children":[{"node":"text","text":"{r}","each":"{a}","as":"r"}]}"#, #"{"a":[1]}"#)
+                == #"<div class="list" role="list"><div class="item" role="listitem"><div class="text">1</div></div></div>"#
+        )
+        #expect(
+            try html(#"{"node":"box","layout":"row","label":"Coupon","on":{"tap":"open"}}"#)
+                == #"<div class="row" data-tap="open" data-tap-detail="null" tabindex="0" role="button" aria-label="Coupon"></div>"#
+        )
+    }
+
+    /// Every member of every node that data can fill, with texts that would be markup, style or code.
+    @Test(arguments: [
+        #""><script>alert(1)</script>"#, #"' onerror='alert(1)"#, "</style><script>", "</main></body>",
+        "javascript:alert(1)",
+        "red;}body{display:none", "{{", "&lt;", "-->", "\u{0}", "]]>", "expression(alert(1))",
+        "url(https://evil.example)",
+    ])
+    func dataNeverBecomeMarkup(text: String) throws {
+        var writer = JSONWriter()
+        writer.string(text)
+        let json = #"{"x":\#(String(decoding: writer.bytes, as: UTF8.self))}"#
+        let attributes = Attribute.allCases.map { #","\#($0.rawValue)":"{x}""# }.joined()
+        let common =
+            #","label":"{x}","on":{"tap":{"name":"n","detail":"{x}"},"change":{"name":"n","detail":"{x}"}}\#(attributes)"#
+        let nodes = [
+            #""text","text":"{x}""#, #""image","source":"{x}""#, #""input","value":"{x}","placeholder":"{x}""#,
+            #""switch","value":"{x}""#, #""slot","name":"s","with":{"p":"{x}"}"#,
+            #""list","children":[{"node":"text","text":"{x}"}]"#,
+            #""pager","children":[{"node":"text","text":"{x}"}]"#,
+        ].map { #"{"node":\#($0)\#(common)}"# }
+        let document = try view(#"{"node":"box"\#(common),"children":[\#(nodes.joined(separator: ","))]}"#)
+        let plain = document.tree(of: try data(#"{"x":"plain text"}"#)).html(ViewPage(title: "plain"))
+        let html = document.tree(of: try data(json)).html(ViewPage(title: text, language: text))
+        // The same tags in the same order, the same style, and nothing between that opens a tag or ends a value.
+        func skeleton(_ html: String) -> String {
+            html.replacing(/"[^"]*"/, with: "\"\"").replacing(/>[^<]*</, with: "><")
+        }
+        #expect(skeleton(html) == skeleton(plain))
+        #expect(html.components(of: "<style>", "</style>") == plain.components(of: "<style>", "</style>"))
+        #expect(!html.contains("src="))
+    }
+
+    @Test func equalDeclarationsShareAClass() throws {
+        let document = try view(
+            #"{"node":"box","opacity":0.5,"children":[{"node":"text","opacity":0.5,"lines":1},{"node":"text","lines":1}]}"#
+        )
+        let html = document.tree(of: try data("{}")).html()
+        #expect(html.contains(".a0{opacity:0.5}.a1{-webkit-line-clamp:1}</style>"))
+        #expect(
+            html.contains(#"<div class="column a0"><div class="text a0 a1"></div><div class="text a1"></div></div>"#))
+    }
+
+    @Test func pagesAreLimited() throws {
+        let document = try view(#"{"node":"list","children":[{"node":"text","text":"row","each":"{a}"}]}"#)
+        let tree = document.tree(of: try data("{\"a\":[\(Array(repeating: "1", count: 5000).joined(separator: ","))]}"))
+        #expect(tree.html(ViewPage(maximumNodeCount: 101)).matches(of: /row</).count == 100)
+    }
+}
+
+extension String {
+    fileprivate func components(of start: String, _ end: String) -> Substring? {
+        guard let first = firstRange(of: start), let last = firstRange(of: end) else { return nil }
+        return self[first.upperBound..<last.lowerBound]
+    }
+}
