@@ -59,7 +59,8 @@ let package = Package(
             enabledTraits: ["Transport"]),
         .trait(
             name: "Signing",
-            description: "RunwaySignatures, RunwaySigning and RunwayBundles, made with swift-crypto and structured fields."
+            description:
+                "RunwaySignatures, RunwaySigning and RunwayBundles, made with swift-crypto and structured fields."
         ),
         .trait(
             name: "Storage", description: "RunwayStorage and RunwayTables, which are made with GRDB and SQLite."),
@@ -435,7 +436,8 @@ let package = Package(
         .testTarget(
             name: "RunwayBundlesTests",
             dependencies: [
-                "Runway", "RunwayBridge", "RunwayBundleRepository", "RunwayBundles", "RunwayMediator", "RunwaySignatures",
+                "Runway", "RunwayBridge", "RunwayBundleRepository", "RunwayBundles", "RunwayMediator",
+                "RunwaySignatures",
                 "RunwayTesting", "RunwayTestServer", "RunwayTransport", "RunwayTUF",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
