@@ -228,9 +228,9 @@ final class SpaceLoop: Sendable {
             try capture.endForeignWrites(in: database)
             var space = try capture.store(of: space, in: database)
             (next.direction, next.schema) = (capture.direction(of: space), schema)
-            try space.recordConflicts(of: event)
             var effects: [SyncDevice.Effect] = []
             try space.applying {
+                try space.recordConflicts(of: event)
                 effects = try next.handle(event, at: capture.now, in: &space, using: &random)
             }
             try space.recordMoves(effects)

@@ -83,18 +83,33 @@ struct FileItem: Sendable {
         if outcome == .settled {
             try set("here = 1", in: database)
             // Other files of the same bytes are at the server, too.
-            return try database.execute(
+            try database.execute(
                 sql: """
-                    UPDATE runway_sync_stored SET settled = 1, moved = NULL, failures = 0, problem = NULL, due = 0
+                    UPDATE runway_sync_stored
+                        SET settled = 1, moved = NULL, failures = 0, problem = NULL, due = 0, missing = NULL
                         WHERE space = ? AND digest = ? AND here = 1
                     """, arguments: [key.space.databaseValue, key.digest])
+            return try release(in: database)
         }
-        let failures = try Int.fetchOne(
-            database, sql: "SELECT failures FROM runway_sync_stored WHERE space = ? AND name = ?",
+        let former = try GRDB.Row.fetchOne(
+            database, sql: "SELECT failures, missing FROM runway_sync_stored WHERE space = ? AND name = ?",
             arguments: [key.space.databaseValue, file.name])
+        let due = outcome.due(after: former?[0] ?? 0, at: now)
+        let since = former.flatMap { $0[1] as Int64? } ?? (outcome == .missing ? now : nil)
+        let problem = outcome.problem(missingFor: now - (since ?? now))
         try set(
-            "moved = NULL, failures = failures + 1, problem = ?, due = ?",
-            [outcome.problem?.description, outcome.due(after: failures ?? 0, at: now)], in: database)
+            "moved = NULL, failures = failures + 1, problem = ?, due = ?, missing = ?",
+            [problem?.description, due, since], in: database)
+        if due == FileSchema.never { try release(in: database) }
+    }
+
+    /// Ends the hold of files that waited only for their upload.
+    private func release(in database: Database) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM runway_sync_held WHERE space = ?1 AND tbl = ''
+                    AND name IN (SELECT name FROM runway_sync_stored WHERE space = ?1 AND digest = ?2)
+                """, arguments: [key.space.databaseValue, key.digest])
     }
 }
 

@@ -22,9 +22,17 @@ enum FileOutcome: Hashable {
             }
     }
 
-    /// The problem that the screen shows; `nil` if the user can do nothing but wait.
-    var problem: SyncProblem? {
-        if case .failed(let problem, _) = self, problem != .offline { problem } else { nil }
+    private static let day: Int64 = 86_400_000
+
+    /// Returns the problem that the screen shows; `nil` if the user can do nothing but wait.
+    ///
+    /// - Parameter milliseconds: The time since the server was found not to have the file.
+    func problem(missingFor milliseconds: Int64) -> SyncProblem? {
+        switch self {
+        case .missing where milliseconds >= Self.day: .missing
+        case .failed(let problem, _) where problem != .offline: problem
+        case .settled, .missing, .failed: nil
+        }
     }
 
     /// Returns the time of the next attempt, in milliseconds since 1970. The pause begins at 4 s, and doubles up to
@@ -32,7 +40,8 @@ enum FileOutcome: Hashable {
     ///
     /// - Parameter failures: The number of attempts that failed before.
     func due(after failures: Int, at now: Int64) -> Int64 {
-        let longest: Int64 = self == .missing || problem == .forbidden ? 86_400_000 : 300_000
+        let isRefused = if case .failed(.forbidden, _) = self { true } else { false }
+        let longest: Int64 = self == .missing || isRefused ? Self.day : 300_000
         let pause = min(4_000 << Int64(min(max(failures, 0), 15)), longest)
         guard case .failed(let problem, let requested) = self else { return now + pause }
         // Another attempt would move all bytes again, with the same end.

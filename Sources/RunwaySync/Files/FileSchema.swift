@@ -14,10 +14,13 @@ import RunwayTables
 /// | `settled` | whether nothing is left to do: the bytes are here, and at the server |
 /// | `moved` | the bytes that a running transfer has moved; NULL if none runs |
 /// | `due`, `failures`, `problem` | the time of the next attempt in milliseconds since 1970, and the last failures |
+/// | `missing` | the time of the first attempt at which the server did not have the file; NULL if there was none |
 ///
 /// The table has row ids, since SQLite does not report changes of tables without them to observations.
 ///
-/// `runway_sync_held` names the files of discarded values that ``SyncConflict`` shows, so that they stay.
+/// `runway_sync_held` names the files of discarded values that ``SyncConflict`` shows, so that they stay. Those whose
+/// `tbl` is empty wait for their upload only: the log has replaced the value of this device in a table whose conflicts
+/// the app asks about, and the device that asks may be another one, which has only the name.
 enum FileSchema {
     static let held = HeldFiles(table: "runway_sync_held", column: "name")
     /// Not the prefix of the triggers that capture changes, which are counted.
@@ -29,6 +32,8 @@ enum FileSchema {
         let table: String
         let space: String
         let name: String
+        /// Whether a discarded value may be asked about.
+        var isAsked = false
 
         func trigger(_ event: String) -> String { "\(triggerPrefix)\(event) \(table).\(name)" }
     }
@@ -37,7 +42,11 @@ enum FileSchema {
         try database.execute(sql: Self.tables)
         let used = tables.filter { !$0.fileColumns.isEmpty }
         var columns = used.flatMap { table in
-            table.fileColumns.map { Column(table: table.name, space: table.synced.spaceColumn, name: $0) }
+            table.fileColumns.map {
+                Column(
+                    table: table.name, space: table.synced.spaceColumn, name: $0,
+                    isAsked: table.synced.conflicts == .ask)
+            }
         }
         if !columns.isEmpty { columns.append(Column(table: held.table, space: "space", name: held.column)) }
         let expected = columns.flatMap { column in ["insert", "update", "delete"].map { column.trigger($0) } }
@@ -79,14 +88,23 @@ enum FileSchema {
             UPDATE runway_sync_stored SET count = count + 1
                 WHERE space = NEW.\(space) AND name = NEW.\(name);
             """
+        // A page of the log may move a name from one row to another, so that it is removed after the page.
         let removing = """
             UPDATE runway_sync_stored SET count = count - 1
                 WHERE space = OLD.\(space) AND name = OLD.\(name);
-            DELETE FROM \(entry("OLD")) AND count < 1;
+            DELETE FROM \(entry("OLD")) AND count < 1 AND (SELECT paused FROM runway_sync_file) = 0;
             """
+        let holding =
+            column.isAsked
+            ? """
+            INSERT INTO runway_sync_held SELECT OLD.\(space), '', x'', OLD.\(name)
+                WHERE (SELECT paused FROM runway_sync_file) = 1
+                AND EXISTS (SELECT 1 FROM \(entry("OLD")) AND here = 1 AND settled = 0 AND due < \(never))
+                AND NOT EXISTS (SELECT 1 FROM runway_sync_held WHERE space = OLD.\(space) AND name = OLD.\(name));
+            """ : ""
         for (event, kind, condition, work) in [
             ("insert", "INSERT", "NEW.\(name) IS NOT NULL", adding),
-            ("update", "UPDATE OF \(name)", "OLD.\(name) IS NOT NEW.\(name)", adding + removing),
+            ("update", "UPDATE OF \(name)", "OLD.\(name) IS NOT NEW.\(name)", adding + holding + removing),
             ("delete", "DELETE", "OLD.\(name) IS NOT NULL", removing),
         ] {
             try database.execute(
@@ -101,11 +119,12 @@ enum FileSchema {
         CREATE TABLE IF NOT EXISTS runway_sync_stored (
             space BLOB NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL, count INTEGER NOT NULL,
             here INTEGER NOT NULL, settled INTEGER NOT NULL DEFAULT 0, moved INTEGER, due INTEGER NOT NULL DEFAULT 0,
-            failures INTEGER NOT NULL DEFAULT 0, problem TEXT, PRIMARY KEY (space, name)) STRICT;
+            failures INTEGER NOT NULL DEFAULT 0, problem TEXT, missing INTEGER, PRIMARY KEY (space, name)) STRICT;
         CREATE INDEX IF NOT EXISTS runway_sync_stored_open ON runway_sync_stored (due, name) WHERE settled = 0;
         CREATE INDEX IF NOT EXISTS runway_sync_stored_lane
             ON runway_sync_stored (space, here, due, name) WHERE settled = 0;
         CREATE INDEX IF NOT EXISTS runway_sync_stored_digest ON runway_sync_stored (digest);
+        CREATE INDEX IF NOT EXISTS runway_sync_stored_unnamed ON runway_sync_stored (count) WHERE count < 1;
         CREATE TABLE IF NOT EXISTS runway_sync_held (
             space BLOB NOT NULL, tbl TEXT NOT NULL, id BLOB NOT NULL, name TEXT NOT NULL,
             PRIMARY KEY (space, tbl, id, name)) STRICT, WITHOUT ROWID
@@ -121,11 +140,16 @@ extension SQLiteDeviceStore {
     func hold(_ lost: Columns<SyncValue>, of key: RowKey) throws {
         let columns = capture.tables.first { $0.name == key.table }?.fileColumns ?? []
         for case .text(let name)? in columns.map({ lost[$0] }) where StoredFile(name: name) != nil {
-            try execute(
+            try change(
                 "INSERT OR IGNORE INTO runway_sync_held VALUES (?, ?, ?, ?)",
                 [space.databaseValue, key.table, key.id.databaseValue, name])
+            try change(
+                "DELETE FROM runway_sync_held WHERE space = ? AND tbl = '' AND name = ?", [space.databaseValue, name])
         }
     }
+
+    /// Removes the files that no row has named since capture paused.
+    func removeUnnamedFiles() throws { try execute("DELETE FROM runway_sync_stored WHERE count < 1", []) }
 
     /// Asks the server again for the files of the space.
     func offerFiles() throws {

@@ -15,19 +15,23 @@ public enum FileSyncStatus: Hashable, Sendable {
     case waiting
     /// The file is being sent.
     case uploading(TransferProgress)
-    /// The file is not here. It waits for its download, or another device has not uploaded it yet.
+    /// The file is not here. It waits for its download, or another device has not uploaded it yet. After a day, it
+    /// has failed with ``SyncProblem/missing``.
     case absent
     /// The file is being received.
     case downloading(TransferProgress)
     /// The last attempt failed. Another follows within five minutes, or within 24 hours after
-    /// ``SyncProblem/forbidden`` and if the server requests a pause. None follows after ``SyncProblem/tooLarge`` and
-    /// ``SyncProblem/damaged``; see ``SyncEngine/transferAgain(_:in:)``.
+    /// ``SyncProblem/forbidden`` and ``SyncProblem/missing``, and if the server requests a pause. None follows after
+    /// ``SyncProblem/tooLarge`` and ``SyncProblem/damaged``; see ``SyncEngine/transferAgain(_:in:)``.
     case failed(SyncProblem)
 }
 
 extension SyncProblem {
     /// The file is larger than the device or the server allows.
     public static let tooLarge = SyncProblem(description: "tooLarge")
+    /// No device has uploaded the file for a day: the one that has it is away, or has lost it. If the file arrives at
+    /// the server, it is downloaded.
+    public static let missing = SyncProblem(description: "missing")
     /// The server has sent other bytes than those that the row names. They were discarded.
     public static let damaged = SyncProblem(description: "damaged")
 }

@@ -18,8 +18,11 @@ struct FileTurns {
     /// The largest number of transfers in flight in one lane.
     static let maximumCountOfLane = 3
 
+    /// The number of lanes from which those are forgotten that have no files.
+    static let maximumHistoryCount = 1_000
+
     /// The number of the last transfer that each lane started.
-    private var lastStarts: [Lane: Int] = [:]
+    private(set) var lastStarts: [Lane: Int] = [:]
     private var startCount = 0
 
     /// Returns the lane that starts the next transfer; `nil` if all have to wait.
@@ -33,6 +36,10 @@ struct FileTurns {
         guard let next else { return nil }
         startCount += 1
         lastStarts[next] = startCount
+        if lastStarts.count > Self.maximumHistoryCount {
+            let waiting = Set(waiting)
+            lastStarts = lastStarts.filter { waiting.contains($0.key) || counts[$0.key] != nil }
+        }
         return next
     }
 }

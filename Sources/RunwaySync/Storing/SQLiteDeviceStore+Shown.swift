@@ -11,11 +11,14 @@ extension SQLiteDeviceStore {
         let result = Result { try change() }
         isApplying = false
         // Also after an error: the app may catch it, and commit its other changes, which have to be captured.
-        if isPaused { try setPaused(false) }
+        if isPaused {
+            try removeUnnamedFiles()
+            try setPaused(false)
+        }
         try result.get()
     }
 
-    /// Changes a table of the app.
+    /// Changes a table of the app, or the names of files that stay.
     func change(_ sql: String, _ arguments: StatementArguments) throws {
         precondition(isApplying, "A store changes the app's tables only while it applies the log")
         if !isPaused { try setPaused(true) }

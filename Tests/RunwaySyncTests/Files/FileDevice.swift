@@ -23,10 +23,10 @@ final class FileDevice: Sendable {
 
     /// Saves bytes as the file of a picture.
     @discardableResult
-    func save(_ bytes: Data, of id: UUID) async throws -> StoredFile {
+    func save(_ bytes: Data, of id: UUID, in list: UUID = FileDevice.list) async throws -> StoredFile {
         try await store.withFile(bytes) { file in
             var picture = Values<Pictures>()
-            (picture[Pictures.id], picture[Pictures.list], picture[Pictures.file]) = (id, Self.list, file)
+            (picture[Pictures.id], picture[Pictures.list], picture[Pictures.file]) = (id, list, file)
             let saved = picture
             try await store.write { try $0.save(saved) }
             return file
@@ -39,6 +39,14 @@ final class FileDevice: Sendable {
             try file.connection.execute(
                 sql: "INSERT INTO picture (id, listId, file) VALUES (?, ?, ?)",
                 arguments: [Data(id), Data(list), name])
+        }
+    }
+
+    /// Names another file in a row, as another program than the app does.
+    func update(naming name: String, of id: UUID) async throws {
+        try await store.write { file in
+            try file.connection.execute(
+                sql: "UPDATE picture SET file = ? WHERE id = ?", arguments: [name, Data(id)])
         }
     }
 
@@ -75,6 +83,33 @@ final class FileDevice: Sendable {
     /// Waits until the list has no picture.
     @MainActor func waitForNothing() async throws {
         for try await count in store.observe({ try $0.count(Pictures.self) }) where count == 0 { return }
+    }
+
+    /// Waits until a picture has a file.
+    @MainActor func wait(for id: UUID, naming name: String?) async throws {
+        let pictures = store.observe { try $0.fetchFirst(Pictures.self, where: Pictures.id == id) }
+        for try await picture in pictures {
+            if let picture, (picture[Pictures.file] ?? nil)?.name == name { return }
+        }
+        throw CancellationError()
+    }
+
+    /// Waits until the server has decided on all changes.
+    @MainActor func waitForNothingWaiting(in list: UUID = FileDevice.list) async throws {
+        for try await count in store.observe({ try $0.syncStatus(of: list).waitingCount }) where count == 0 { return }
+        throw CancellationError()
+    }
+
+    /// Waits for a conflict, and returns the discarded file.
+    @MainActor func discarded() async throws -> StoredFile? {
+        for try await conflicts in store.observe({ try $0.syncConflicts(of: Pictures.self) }) {
+            if let conflict = conflicts.first { return conflict[Pictures.file] ?? nil }
+        }
+        throw CancellationError()
+    }
+
+    func status(of file: StoredFile, in list: UUID = FileDevice.list) async throws -> FileSyncStatus {
+        try await store.read { try $0.syncStatus(of: file, in: list) }
     }
 
     /// The names of the files of rows.

@@ -15,6 +15,7 @@ struct FileServer: Sendable {
     final class Control: Sendable {
         private struct State {
             var requests: [String] = []
+            var endedUploadCount = 0
             var held: [CheckedContinuation<Void, Never>] = []
             /// The number of bytes of an upload after which it is held; `nil` to let all pass.
             var heldAfter: Int?
@@ -27,6 +28,8 @@ struct FileServer: Sendable {
         /// The methods of the requests for files, in their order. A part of an upload is a `PATCH`.
         var methods: [String] { state.withLock { $0.requests } }
         func count(_ method: String) -> Int { methods.filter { $0 == method }.count }
+        /// The number of uploads whose response or failure is known.
+        var endedUploadCount: Int { state.withLock { $0.endedUploadCount } }
 
         /// Holds uploads after a number of bytes, until ``release()``.
         func holdUploads(after byteCount: Int) { state.withLock { $0.heldAfter = byteCount } }
@@ -49,6 +52,8 @@ struct FileServer: Sendable {
             guard path.contains("/files/") || path.hasPrefix("/_uploads/") else { return }
             state.withLock { $0.requests.append(request.method.rawValue) }
         }
+
+        fileprivate func noteEnd() { state.withLock { $0.endedUploadCount += 1 } }
 
         fileprivate func wait(after byteCount: Int) async {
             await withCheckedContinuation { continuation in
@@ -88,7 +93,9 @@ struct FileServer: Sendable {
                     status: .ok, headers: [.eTag: "\"lie\""], body: .init(byteBuffer: ByteBuffer(bytes: lie)))
             }
             var request = request
-            if [.put, .patch].contains(request.method) {
+            let isUpload = [.put, .patch].contains(request.method)
+            defer { if isUpload { control.noteEnd() } }
+            if isUpload {
                 let count = Count()
                 let held = request.body.map { [control] part in
                     await control.wait(after: count.add(part))

@@ -133,10 +133,14 @@ struct FileSyncTests {
             try await withDevices(server) { sender, receiver in
                 try await sender.save(Data(repeating: 3, count: 32 << 20), of: first)
                 try await sender.wait(for: first) { if case .uploading = $0 { true } else { false } }
+                // Later uploads pass, and this one is held.
+                server.control.holdUploads(after: .max)
                 let later = try await sender.save(picture, of: first)
-                server.control.release()
                 #expect(try await sender.synced(first) == picture)
                 #expect(try await receiver.synced(first) == picture)
+                server.control.release()
+                try await waitUntil("the end of both uploads") { server.control.endedUploadCount == 2 }
+                #expect(server.stored.count == 1)
                 #expect(sender.fileNames.count == 1)
                 #expect(receiver.fileNames == sender.fileNames)
                 #expect(try await receiver.wait(for: first) { _ in true } == later)
@@ -173,36 +177,6 @@ struct FileSyncTests {
                 try await server.service.removeUnusedFiles(
                     from: .folder(server.folder.path), in: FileDevice.list, unusedFor: .zero)
                 #expect(server.stored.count == 1)
-            }
-        }
-    }
-
-    @Test func discardedFilesStayUntilTheConflictIsResolved() async throws {
-        try await FileServer.run(conflicts: ["picture": .ask]) { server in
-            try await withDevices(server) { sender, receiver in
-                try await sender.save(picture, of: first)
-                _ = try await receiver.synced(first)
-                for device in [sender, receiver] { await device.engine.close() }
-                let files = [
-                    try await sender.save(Data("sender".utf8), of: first),
-                    try await receiver.save(Data("receiver".utf8), of: first),
-                ]
-                let devices = [
-                    try await FileDevice(server, in: sender.folder), try await FileDevice(server, in: receiver.folder),
-                ]
-                for device in devices + devices { _ = await device.engine.syncNow() }
-                let conflicts = try await devices.asyncMap { device in
-                    try await device.store.read { try $0.syncConflicts(of: Pictures.self) }
-                }
-                let asked = try #require(conflicts.firstIndex { !$0.isEmpty })
-                let lost = try #require(conflicts[asked].first?[Pictures.file] ?? nil)
-                #expect(files.contains(lost))
-                _ = try await devices[asked].synced(first)
-                while devices[asked].fileNames.count < 2 { _ = await devices[asked].engine.syncNow() }
-                let id = first
-                try await devices[asked].store.write { try $0.resolveConflict(of: Pictures.self, id) }
-                #expect(devices[asked].fileNames.count == 1)
-                for device in devices { try await device.close() }
             }
         }
     }

@@ -35,6 +35,13 @@ struct FileTurnsTests {
         #expect(Set(started) == Set(lanes))
     }
 
+    @Test func lanesWithoutFilesAreForgotten() {
+        var turns = FileTurns()
+        for space in UInt64(1)...3_000 { _ = turns.next(among: [lane(space)], inFlight: [lane(1)]) }
+        #expect(turns.lastStarts.count <= FileTurns.maximumHistoryCount)
+        #expect(turns.lastStarts.keys.contains(lane(1)) && turns.lastStarts.keys.contains(lane(3_000)))
+    }
+
     @Test func pausesOfAbsentFilesGrowToADay() {
         let pauses = (0...40).map { FileOutcome.missing.due(after: $0, at: 0) }
         #expect(pauses.prefix(3) == [4_000, 8_000, 16_000])
