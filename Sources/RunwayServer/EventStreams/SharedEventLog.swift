@@ -175,6 +175,8 @@ final class StreamListening: Sendable {
     deinit { task.withLock { $0?.cancel() } }
 
     func begin(_ log: any SharedEventLog, _ take: @escaping @Sendable (String) -> Void) {
-        task.withLock { $0 = Task { for await signal in log.signals() { take(signal) } } }
+        // Called here: no signal is lost before the task runs.
+        let signals = log.signals()
+        task.withLock { $0 = Task { for await signal in signals { take(signal) } } }
     }
 }

@@ -95,6 +95,8 @@ struct SharedPresenceTests {
         let (first, second) = (try await server(), try await server())
         // A hub checks its members each second only while it has connections.
         let visitor = try await first.open()
+        // It receives the events from the opening of its stream on.
+        try await visitor.waitUntilLive()
         let (anna, dora) = (try await follow(first, as: "anna"), try await follow(first, as: "dora"))
         try await pass(seconds: 1, at: first)
         #expect(try await changes().sorted() == ["+anna", "+dora"])
