@@ -402,7 +402,8 @@ let package = Package(
         .testTarget(
             name: "RunwayBridgeTests",
             dependencies: [
-                "Runway", "RunwayBridge", "RunwayJSON", "RunwayMediator", "RunwayTesting",
+                "Runway", "RunwayBridge", "RunwayJSON", "RunwayMediator", "RunwayTesting", "RunwayTestServer",
+                "RunwayTransport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings
@@ -472,8 +473,8 @@ let package = Package(
         .testTarget(
             name: "RunwayTablesTests",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayTables", "RunwayTesting",
-                "RunwayTestServer", "RunwayTransport",
+                "Runway", "RunwayBridge", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayTables",
+                "RunwayTesting", "RunwayTestServer", "RunwayTransport",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
@@ -562,9 +563,10 @@ let package = Package(
         .testTarget(
             name: "RunwayServerTests",
             dependencies: [
-                "Runway", "RunwayFormats", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer",
-                "RunwayServerStorage", "RunwayStorage", "RunwayStreams", "RunwayChat", "RunwayTransport",
-                "RunwayTesting", "RunwayTestServer", "RunwayDemo", "RunwaySyncCore", "RunwaySyncSimulator",
+                "Runway", "RunwayFormats", "RunwayJSON", "RunwayMediator", "RunwaySignatures", "RunwaySigning",
+                "RunwayServer", "RunwayServerStorage", "RunwayStorage", "RunwayStreams", "RunwayChat",
+                "RunwayTransport", "RunwayTesting", "RunwayTestServer", "RunwayDemo", "RunwaySyncCore",
+                "RunwaySyncSimulator",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),

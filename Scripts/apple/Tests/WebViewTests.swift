@@ -31,6 +31,8 @@ final class WebViewTests {
         func receive(_ record: BridgeRecord) { records.withLock { $0.append(record) } }
     }
 
+    nonisolated static let files = ["index.html": "<!doctype html>", "app.js": "1 + 1", "digits.bin": "0123456789"]
+
     let home = WKFrameInfo.fake("https", "m.example.com")
     let records = Records()
     /// Stands still unless a test advances it, however long a busy machine takes.
@@ -48,8 +50,10 @@ final class WebViewTests {
         }
         let bytes = Command(bytes: "bytes") { (count: Int, _) in Data(repeating: 7, count: count) }
         bridge = Bridge(
-            capabilities: [Capability(Origin("https://m.example.com")!, commands: [echo, wait, bytes])], sinks: [records],
-            clock: LayerClock(clock))
+            capabilities: [
+                Capability(Origin("https://m.example.com")!, commands: [echo, wait, bytes]),
+                Capability(.bundle("help"), commands: [bytes]),
+            ], bundles: [BundleFiles("help") { Self.files[$0].map { Data($0.utf8) } }], sinks: [records], clock: LayerClock(clock))
         mediator.shell = shell
         view = bridge.makeWebView(mediator: mediator, in: shell)
         UIApplication.fakeOpened = []

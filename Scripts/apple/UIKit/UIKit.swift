@@ -129,6 +129,13 @@ open class UIColor: @unchecked Sendable {
 open class UIImage: @unchecked Sendable {
     // developer.apple.com/documentation/uikit/uiimage/init(contentsoffile:)
     public init?(contentsOfFile path: String) { nil }
+    // developer.apple.com/documentation/uikit/uiimage/init(data:), jpegData(compressionquality:). The pixels follow a NUL.
+    public init?(data: Data) {
+        guard let mark = data.firstIndex(of: 0) else { return nil }
+        fakePixels = data[(mark + 1)...]
+    }
+    public func jpegData(compressionQuality: CGFloat) -> Data? { fakePixels.map { Data($0) } }
+    private(set) var fakePixels: Data?
 }
 // developer.apple.com/documentation/uikit/uilabel
 open class UILabel: UIView {

@@ -133,4 +133,54 @@ extension WKWebView {
         let controller = configuration.userContentController
         controller.fakeHandlers["\(world) \(name)"]?.userContentController(controller, didReceive: WKScriptMessage(body, frame, self))
     }
+
+    /// Requests an address whose scheme has a handler.
+    public func fakeRequest(_ address: String, method: String = "GET", headerFields: [String: String] = [:]) -> FakeSchemeTask {
+        var request = URLRequest(url: URL(string: address)!)
+        request.httpMethod = method
+        for (name, value) in headerFields { request.setValue(value, forHTTPHeaderField: name) }
+        let task = FakeSchemeTask(request)
+        configuration.urlSchemeHandler(forURLScheme: request.url?.scheme ?? "")?.webView(self, start: task)
+        return task
+    }
+
+    /// Ends a request before its response is complete, as leaving the page does.
+    public func fakeStop(_ task: FakeSchemeTask) {
+        task.fakeIsOver = true
+        configuration.urlSchemeHandler(forURLScheme: task.request.url?.scheme ?? "")?.webView(self, stop: task)
+    }
+}
+
+/// A request under a scheme that has a handler. It ends the process where WebKit raises an exception.
+@MainActor public final class FakeSchemeTask: NSObject, WKURLSchemeTask {
+    public let request: URLRequest
+    public private(set) var response: HTTPURLResponse?
+    public private(set) var data = Data()
+    public private(set) var isFinished = false
+    public private(set) var error: (any Error)?
+    fileprivate var fakeIsOver = false
+
+    fileprivate init(_ request: URLRequest) { self.request = request }
+
+    private func fakeCheck(_ isInOrder: Bool) {
+        precondition(!fakeIsOver, "this task has already been stopped or completed")
+        precondition(isInOrder, "the response comes first, and once")
+    }
+
+    public func didReceive(_ response: URLResponse) {
+        fakeCheck(self.response == nil)
+        self.response = response as? HTTPURLResponse
+    }
+    public func didReceive(_ data: Data) {
+        fakeCheck(response != nil)
+        self.data += data
+    }
+    public func didFinish() {
+        fakeCheck(response != nil)
+        (isFinished, fakeIsOver) = (true, true)
+    }
+    public func didFailWithError(_ error: any Error) {
+        fakeCheck(true)
+        (self.error, fakeIsOver) = (error, true)
+    }
 }

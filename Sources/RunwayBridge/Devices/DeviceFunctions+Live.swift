@@ -129,9 +129,11 @@
             retained = nil
             guard let provider = results.first?.itemProvider else { return sheet.end(.failure(.closedByUser)) }
             _ = provider.loadDataRepresentation(forTypeIdentifier: "public.image") { [sheet] data, _ in
+                // Encoded anew from its pixels: a file may contain where and when a photograph was taken.
+                let picture = data.flatMap { UIImage(data: $0)?.jpegData(compressionQuality: 0.9) }
                 Task { @MainActor in
                     sheet.end(
-                        data.map { .success($0) }
+                        picture.map { .success($0) }
                             ?? .failure(BridgeError(.unavailable, "The picture can't be loaded.")))
                 }
             }

@@ -79,7 +79,8 @@ public struct DeviceFunctions: Sendable {
     ///   - networkStatus: The network of the device.
     ///   - location: Returns the position.
     ///   - motion: Returns motions until the stream is released.
-    ///   - photo: Lets the user pick a picture, and returns the bytes of its file.
+    ///   - photo: Lets the user pick a picture, and returns it without the metadata of its file, which often contain
+    ///     the place where a photograph was taken.
     ///   - share: Lets the user share something; throws ``BridgeError/Kind/closed`` if the user does not.
     ///   - haptic: Plays a vibration.
     public init(
@@ -155,10 +156,10 @@ public struct DeviceFunctions: Sendable {
         }
     }
 
-    /// The command `device.photo`: returns the bytes of a picture that the user picks. It needs a gesture.
+    /// The command `device.photo`: returns a picture that the user picks. It needs a gesture.
     ///
-    /// The page receives the original file with its metadata, which often contain the place and the time at which a
-    /// photograph was taken. Grant the command only to origins that may learn them.
+    /// On a device the page receives the pixels as JPEG, and nothing else of the file: neither the place and the time at
+    /// which a photograph was taken, nor the camera, nor transparency.
     public var photo: Command {
         Command(bytes: "device.photo", isUnsafe: true, usesDevice: true, deadline: .seconds(600)) {
             [pick] (_: NoValue, _) in try await pick()

@@ -34,7 +34,8 @@ extension Command {
     ///   - network: The layer that sends the calls.
     ///   - callsPerSecond: The sustained number of calls per second of one document, and the largest burst. The default
     ///     is 20.
-    ///   - maximumResponseByteCount: The size of the largest response. The default is 1 MiB.
+    ///   - maximumResponseByteCount: The size of the largest response. A larger one is refused while it arrives
+    ///     (`invalidResponse`). The default is 1 MiB.
     public init<S: APIService>(
         _ name: String, calling service: S.Type, method: HTTPRequest.Method = .get, below prefixes: [String],
         on network: NetworkLayer, callsPerSecond: Int = 20, maximumResponseByteCount: Int = 1 << 20
@@ -56,15 +57,16 @@ extension Command {
             }
             let body = document.root["body"]
             let content = PathContent(
-                path: path, query: query, body: body.exists ? .bytes(Array(body.rawBytes)) : .none,
-                maximumResponseByteCount: maximumResponseByteCount)
-            switch method {
-            case .get: return try await call.send(PathCall<S, Get>(content), on: network)
-            case .post: return try await call.send(PathCall<S, Post>(content), on: network)
-            case .put: return try await call.send(PathCall<S, Put>(content), on: network)
-            case .patch: return try await call.send(PathCall<S, Patch>(content), on: network)
-            case .delete: return try await call.send(PathCall<S, Delete>(content), on: network)
-            default: preconditionFailure("\(method) is no method of a command")
+                path: path, query: query, body: body.exists ? .bytes(Array(body.rawBytes)) : .none)
+            return try await ResponseLimit.$byteCount.withValue(maximumResponseByteCount) {
+                switch method {
+                case .get: try await call.send(PathCall<S, Get>(content), on: network)
+                case .post: try await call.send(PathCall<S, Post>(content), on: network)
+                case .put: try await call.send(PathCall<S, Put>(content), on: network)
+                case .patch: try await call.send(PathCall<S, Patch>(content), on: network)
+                case .delete: try await call.send(PathCall<S, Delete>(content), on: network)
+                default: preconditionFailure("\(method) is no method of a command")
+                }
             }
         }
     }
@@ -107,7 +109,11 @@ private struct PathContent: Sendable {
     let path: StrictPath
     let query: [String: QueryValue]
     let body: RequestBody
-    let maximumResponseByteCount: Int
+}
+
+/// The limit of the response to the call that a task makes: an endpoint's own limit belongs to its type.
+private enum ResponseLimit {
+    @TaskLocal static var byteCount = 0
 }
 
 /// The method of an endpoint, which belongs to its type.
@@ -125,6 +131,7 @@ private struct PathCall<Service: APIService, Method: PathMethod>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "\(Method.method) \(Service.name) of pages" }
     static var method: HTTPRequest.Method { Method.method }
+    static var maximumResponseByteCount: Int { ResponseLimit.byteCount }
     static var encoding: ParameterEncoding {
         [.get, .delete].contains(Method.method) ? .query() : .raw(contentType: "application/json")
     }
@@ -145,9 +152,4 @@ private struct PathCall<Service: APIService, Method: PathMethod>: Endpoint {
         Parameters(pathContent.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value.value) })
     }
     var content: RequestBody { pathContent.body }
-    func validate(response: RawData) throws {
-        guard response.bytes.count <= pathContent.maximumResponseByteCount else {
-            throw BridgeError(.tooLarge, "The response is too large.")
-        }
-    }
 }

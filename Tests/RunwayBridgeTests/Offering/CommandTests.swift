@@ -2,7 +2,9 @@ import HTTPTypes
 import Runway
 import RunwayJSON
 import RunwayMediator
+import RunwayTestServer
 import RunwayTesting
+import RunwayTransport
 import Testing
 
 @testable import RunwayBridge
@@ -144,12 +146,29 @@ struct CommandTests {
         #expect(transport.requests.map(\.head.path) == ["/orders?client=app&place=here&state=open&tenant=own"])
     }
 
-    @Test func largeResponsesOfPathsAreRefused() async throws {
-        let transport = StubTransport { _ in .json("[1,2,3]") }
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            ScriptedResponse.json("[1,2,3]").declaring(length: 7_000_000).ending(.stayOpen),
+            ScriptedResponse.json("[1,2,3]").framed(.chunkedWithoutEnd).ending(.stayOpen),
+        ])
+    func largeResponsesAreRefusedWhileTheyArrive(response: ScriptedResponse) async throws {
+        let origin = try await ScriptedOrigin.start()
+        let url = origin.baseURL
+        // Neither ends.
+        origin.on("/any", respond: response)
+        origin.on("/small", respond: .json("[1,2]"))
+        let transport = try NIOTransport()
         let network = NetworkLayer(transport: transport)
+        network.configure(Shop.self) { $0.baseURLs = [.release: url] }
         let command = Command(
-            "shop.get", calling: Shop.self, below: ["any"], on: network, maximumResponseByteCount: 6)
-        await #expect(throws: BridgeError.self) { _ = try await output(of: command, #"{"path":"any"}"#) }
+            "shop.get", calling: Shop.self, below: ["any", "small"], on: network, maximumResponseByteCount: 6)
+        await #expect { _ = try await output(of: command, #"{"path":"any"}"#) } throws: {
+            ($0 as? BridgeError)?.kind.description == "invalidResponse"
+        }
+        #expect(try await output(of: command, #"{"path":"small"}"#) == "[1,2]")
+        await transport.shutdown(waitingAtMost: .zero)
+        await origin.shutdown()
     }
 
     @Test @MainActor func servicesOfModulesAreCalled() async throws {

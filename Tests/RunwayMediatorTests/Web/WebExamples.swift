@@ -10,6 +10,7 @@ import Testing
 
 @MainActor private final class Network {
     private(set) var calls: [String] = []
+    @discardableResult
     func call<Endpoint: Sendable>(_ endpoint: Endpoint) async throws -> String {
         calls.append("\(endpoint)")
         return "code"
@@ -17,6 +18,7 @@ import Testing
 }
 private struct OrderEndpoint { let id: Int }
 private struct WebSignInCode {}
+private struct WebSignOut {}
 @MainActor private final class WebView {
     private(set) var request: URLRequest?
     func load(_ request: URLRequest) { self.request = request }
@@ -53,7 +55,11 @@ private struct WebSignInCode {}
         let webView = WebView()
         let address = "https://m.example.com/orders/list"
         let url = try #require(URL(string: "https://m.example.com/web-sign-in"))
-        let signIn = WebSignIn(at: "https://m.example.com") { try await network.call(WebSignInCode()) }
+        let signIn = WebSignIn(at: "https://m.example.com") {
+            try await network.call(WebSignInCode())
+        } end: {
+            try await network.call(WebSignOut())
+        }
         let form = try await signIn.form(for: address)
         var request = URLRequest(url: url)
         request.httpMethod = "POST"

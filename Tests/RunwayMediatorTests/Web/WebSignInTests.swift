@@ -8,7 +8,10 @@ struct WebSignInTests {
         ("https://m.example.com?a=b", "%2F%3Fa%3Db"),
     ])
     func pagesOfTheSiteSignIn(address: String, to path: String) async throws {
-        let form = try await WebSignIn(at: "https://m.example.com") { "a.b&c" }.form(for: address)
+        let form = try await WebSignIn(at: "https://m.example.com") {
+            "a.b&c"
+        } end: {
+        }.form(for: address)
         #expect(form.url == "https://m.example.com/web-sign-in")
         #expect(form.body == "code=a.b%26c&to=\(path)")
     }
@@ -23,8 +26,24 @@ struct WebSignInTests {
         let signIn = WebSignIn(at: "https://m.example.com") {
             count.withLock { $0 += 1 }
             return "code"
+        } end: {
         }
         await #expect(throws: MediatorError.self) { try await signIn.form(for: address) }
         #expect(count.withLock { $0 } == 0)
+    }
+
+    private struct Failure: Error {}
+
+    @Test(arguments: [false, true]) func webSessionsEndBeforeTheApp(isOffline: Bool) async throws {
+        let steps = Mutex<[String]>([])
+        let signIn = WebSignIn(at: "https://m.example.com") {
+            "code"
+        } end: {
+            steps.withLock { $0.append("end") }
+            if isOffline { throw Failure() }
+        }
+        let hasEnded = await signIn.signOut { steps.withLock { $0.append("remove") } }
+        #expect(hasEnded != isOffline && steps.withLock { $0 } == ["end", "remove"])
+        await #expect(throws: Failure.self) { try await signIn.signOut { throw Failure() } }
     }
 }

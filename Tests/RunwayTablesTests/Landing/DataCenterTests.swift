@@ -8,7 +8,7 @@ import Testing
 @testable import RunwayTables
 
 /// The favourites of an account, as views know them.
-@MainActor private final class HomeCenter: DataCenter {
+@MainActor final class HomeCenter: DataCenter {
     let store: RecordStore
     let network: NetworkLayer
     let invalidates: [any Endpoint.Type] = [CachedHomeList.self, HomeList.self]

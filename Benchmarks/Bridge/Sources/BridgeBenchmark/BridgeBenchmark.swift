@@ -38,7 +38,7 @@ import RunwayBridge
         var benchmark = try await BridgeBenchmark(program: program)
         var average = 0.0
         getloadavg(&average, 1)
-        print("load \(text(average))")
+        Self.show("load \(text(average))")
         if parts.contains("calls") { try await benchmark.measureCalls(program, rounds: rounds) }
         if parts.contains("bytes") { try await benchmark.measureBytes(rounds: max(1, rounds / 4)) }
         benchmark.browser.close()
@@ -79,13 +79,13 @@ import RunwayBridge
         let ratios = zip(bridged, unbridged).map { $0.reduce(0, +) / $1.reduce(0, +) }.sorted()
         let (all, allBare) = (bridged.joined().sorted(), unbridged.joined().sorted())
         for (name, times) in [("bridge", all), ("bare binding", allBare)] {
-            print(
+            Self.show(
                 "\(name): \(times.count) calls, mean \(Self.text(times.reduce(0, +) / Double(times.count))) ms, "
                     + "median \(Self.text(times[times.count / 2])) ms, p99 \(Self.text(times[times.count * 99 / 100])) ms"
             )
         }
         let ratio = all.reduce(0, +) / allBare.reduce(0, +)
-        print("ratio of the rounds: best \(Self.text(ratios[0])), median \(Self.text(ratios[ratios.count / 2]))")
+        Self.show("ratio of the rounds: best \(Self.text(ratios[0])), median \(Self.text(ratios[ratios.count / 2]))")
         check("mean of a call / bare binding", ratio, atMost: 1.4)
         check("p99 of a call in ms", all[all.count * 99 / 100], atMost: 2.5)
     }
@@ -100,11 +100,11 @@ import RunwayBridge
         for _ in 0..<rounds {
             for (index, way) in ways.enumerated() {
                 times[index] += try Self.times(await page.evaluate(Self.timing(1, way)))
-                if times[index].count == 1 { print("after \(index == 0 ? "bytes" : "base64"): \(await memory())") }
+                if times[index].count == 1 { Self.show("after \(index == 0 ? "bytes" : "base64"): \(await memory())") }
             }
         }
         let medians = times.map { $0.sorted()[$0.count / 2] }
-        print("16 MB: \(Self.text(medians[0])) ms, in base64 \(Self.text(medians[1])) ms")
+        Self.show("16 MB: \(Self.text(medians[0])) ms, in base64 \(Self.text(medians[1])) ms")
         check("base64 / bytes", medians[1] / medians[0], atLeast: 7)
     }
 
@@ -128,7 +128,13 @@ import RunwayBridge
         let isReached = value <= atMost && value >= atLeast
         if !isReached { isMissed = true }
         let bound = atMost < .infinity ? "at most \(Self.text(atMost))" : "at least \(Self.text(atLeast))"
-        print("\(isReached ? "reached" : "MISSED ") \(name): \(Self.text(value)), \(bound)")
+        Self.show("\(isReached ? "reached" : "MISSED ") \(name): \(Self.text(value)), \(bound)")
+    }
+
+    /// Prints a line at once: a run takes minutes, and may be ended before.
+    private static func show(_ line: String) {
+        print(line)
+        fflush(nil)
     }
 
     private static func text(_ value: Double) -> String { String(format: "%.2f", value) }
