@@ -352,7 +352,7 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayJSON", "RunwayStorage", "RunwayTables", "RunwayStreams", "RunwayChat", "RunwayServer",
                 "RunwayServerStorage", "RunwaySyncCore", "RunwayTransport", "RunwayTesting", "RunwayTestServer",
-                "RunwayDemo",
+                "RunwayBundleRepository", "RunwayBundles", "RunwayDemo", "RunwaySignatures", "RunwayTUF",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("GRDB", of: "GRDB.swift", with: "Command"),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),

@@ -2,8 +2,8 @@
 # Kills clients with action logs and offline queues and their server at random, cuts the network between them, and checks that every record
 # that was acknowledged arrived once and that every change had one effect, also one that was being sent first when its client was killed, and
 # one that a gateway refused after it may have been sent; then plants bugs that the check must find. So are the server of an event stream, and
-# programs that write and migrate tables, or store files beside rows. Argument: the seconds of each part without planted bugs; the defaults are
-# 60, 20, 12 and 8. The whole takes four minutes then. Needs a build.
+# programs that write and migrate tables, or store files beside rows, and a device that installs bundles. Argument: the seconds of each part
+# without planted bugs; the defaults are 60, 20, 12, 8 and 8. The whole takes four minutes then. Needs a build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -56,3 +56,6 @@ for bug in earlyAcknowledgement halves earlyVersion earlyCompletion; do find_bug
 # Programs that store files beside rows are killed.
 "$tool" files --time "${1:-8}"
 for bug in lateFile earlyRemoval miscount; do find_bug_of files "$bug"; done
+# A device that installs bundles, good and broken ones, is killed.
+"$tool" bundles --time "${1:-8}"
+for bug in inPlace uncounted; do find_bug_of bundles "$bug"; done

@@ -25,7 +25,7 @@ struct CrashTest: AsyncParsableCommand {
             EventStreamCrash.self, ChatCrash.self, SyncCrash.self, TableCrash.self, OpenStreams.self, TableProcess.self,
             WriterProcess.self, ChangerProcess.self,
             ServerProcess.self, EventServerProcess.self, ChatServerProcess.self, SyncServerProcess.self,
-            OpenServerProcess.self, OpenClientsProcess.self,
+            OpenServerProcess.self, OpenClientsProcess.self, BundleCrash.self, BundleDevice.self,
         ])
 
     @Option(help: "How long processes are killed.")
