@@ -19,6 +19,18 @@ struct RequirementTests {
         }
     }
 
+    @Test func everyAttackOnBundlesHasTests() throws {
+        let page = try Project.file("Sources/RunwayBundles/RunwayBundles.docc/WhatMayChange.md")
+        let sources = try Project.files(in: "Tests", endingIn: [".swift"]).map(\.text).joined(separator: "\n")
+        let rows = page.lines.drop { $0 != "## Attacks" }.filter { $0.hasPrefix("| ") }.dropFirst()
+        #expect(rows.count == 12)
+        for row in rows {
+            let names = (row.split(separator: "|").last ?? "").matches(of: /`(\w+)`/).map { String($0.output.1) }
+            #expect(!names.isEmpty, "\(row)")
+            for name in names { #expect(sources.contains("func \(name)("), "the page names \(name), which is no test") }
+        }
+    }
+
     @Test func everyCachingRequirementHasATestOrReason() throws {
         let rows = try Project.file("docs/rfc9111.md").lines.filter { $0.contains("| MUST") || $0.contains("| SHOULD") }
         #expect(rows.count > 70)

@@ -20,7 +20,7 @@ public struct BundleRecord: Sendable, Hashable, CustomStringConvertible {
         /// The repository has no bundle for this channel and runtime version.
         public static let notPublished = Kind(code: .notPublished)
         /// Metadata or a file was refused: ``BundleRecord/refusal`` states the rule, and its section in The Update
-        /// Framework.
+        /// Framework; it is `nil` if ``Downloads`` does not allow a file.
         public static let refused = Kind(code: .refused)
         /// A check or a download failed because of the network or the disk. The next check repeats it.
         public static let failed = Kind(code: .failed)
@@ -34,7 +34,7 @@ public struct BundleRecord: Sendable, Hashable, CustomStringConvertible {
         public static let older = Kind(code: .older)
         /// The published version was condemned on this device, or is older than one that was.
         public static let condemnedBefore = Kind(code: .condemnedBefore)
-        /// A version is published, and bundles are switched off on this device.
+        /// A version is published, and bundles are switched off on this device; or the app has ``Downloads/none``.
         public static let switchedOff = Kind(code: .switchedOff)
         /// A version is being downloaded.
         public static let downloading = Kind(code: .downloading)

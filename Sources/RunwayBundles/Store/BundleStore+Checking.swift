@@ -89,6 +89,7 @@ extension BundleStore {
     }
 
     private func update(_ handOver: HandOver?) async throws -> BundleRecord {
+        if options.downloads == .none { return BundleRecord(.switchedOff) }
         let seconds = Int64(network.clock.date.timeIntervalSince1970)
         let verified = try await updater.refresh(at: UnixTime(seconds: seconds))
         let found: TargetFile
@@ -107,7 +108,11 @@ extension BundleStore {
             return refusal
         }
         let bytes = try await manifest(of: bundle, found, verified.fileName(of: found))
-        return try await install(bundle, try manifest(bytes, of: bundle, found.path), bytes, handOver)
+        let manifest = try manifest(bytes, of: bundle, found.path)
+        guard options.downloads.allow(manifest) else {
+            return BundleRecord(.refused, bundle, "It has scripts, which this app does not download.")
+        }
+        return try await install(bundle, manifest, bytes, handOver)
     }
 
     private func manifest(of bundle: BundleID, _ found: TargetFile, _ name: String) async throws -> [UInt8] {

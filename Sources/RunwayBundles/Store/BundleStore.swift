@@ -107,7 +107,7 @@ public final class BundleStore: Sendable {
             var state = shared.state
             var records = state.launch { bundle in
                 manifests[bundle] = folder.manifest(of: bundle)
-                return manifests[bundle] != nil
+                return manifests[bundle].map(options.downloads.allow) ?? false
             }
             var bundle = state.running
             do throws(BundleError) {
@@ -118,7 +118,9 @@ public final class BundleStore: Sendable {
                 records = [BundleRecord(.uncounted, bundle ?? BundleID(embedded: embedded.version), "\(error)")]
             }
             let installed = bundle.flatMap { bundle in
-                (manifests[bundle] ?? folder.manifest(of: bundle)).map { (bundle, $0) }
+                (manifests[bundle] ?? folder.manifest(of: bundle)).flatMap {
+                    options.downloads.allow($0) ? (bundle, $0) : nil
+                }
             }
             let running = RunningBundle(
                 installed?.0 ?? BundleID(embedded: embedded.version), embedded, installed.map { (folder, $0.1) }

@@ -6,7 +6,7 @@ import RunwayTUF
 struct ChangeBundle: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "change", abstract: "Change the roll-out or the kill switch of the published version.",
-        usage: "runway bundle change [<options>] [--percentage <number>] [--stop | --resume]")
+        usage: "runway bundle change [<options>] [--percentage <n>] [--stop | --resume]")
 
     @OptionGroup var options: RepositoryOptions
     @OptionGroup var bundle: BundleOptions
