@@ -35,6 +35,12 @@ extension DatabaseError {
     package var codeText: String { "SQLite code \(extendedResultCode.rawValue)" }
 }
 
+extension StatementArguments {
+    /// Passes values to a statement. GRDB's initialiser for values of one type makes a key path at each call, which
+    /// takes as long as the rest.
+    package init(values: [DatabaseValue]) { self.init(values.map { $0 as (any DatabaseValueConvertible)? }) }
+}
+
 /// The error for a column whose value has another type than the written value. The file is then damaged.
 package struct DamagedColumn: Error {}
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RunwaySQLite
 import RunwayServer
 import RunwaySyncCore
 
@@ -15,7 +16,7 @@ extension SyncChanges {
                 let tuple = SQLiteStatements.list(of: part[part.startIndex].count + 1)
                 let tuples = Array(repeating: tuple, count: part.count).joined(separator: ", ")
                 try database.cachedStatement(sql: "\(statement.head) VALUES \(tuples) \(statement.tail)")
-                    .execute(arguments: StatementArguments(part.flatMap { [space] + $0 }))
+                    .execute(arguments: StatementArguments(values: part.flatMap { [space] + $0 }))
             }
         }
         try run(

@@ -63,7 +63,7 @@ enum RowCoding {
             guard index < stamps.count else { throw DamagedRow() }
             cells.append((name, Cell(try reader.value(), stamps[Int(index)])))
         }
-        return SyncRow(life: life, number: number, columns: Columns(cells))
+        return SyncRow(life: life, number: number, columns: Columns(cells: cells))
     }
 }
 

@@ -33,10 +33,12 @@ extension SQLiteDeviceStore {
     func shown(_ key: RowKey) throws -> Columns<SyncValue>? {
         guard let shape = capture.shape(of: key.table) else { return nil }
         let statement = try database.cachedStatement(sql: shape.select)
-        let cursor = try GRDB.Row.fetchCursor(statement, arguments: [key.id.databaseValue, space.databaseValue])
+        // A cursor of GRDB's rows would first make a dictionary of the columns' names.
+        let cursor = try DatabaseValue.fetchCursor(
+            statement, arguments: [key.id.databaseValue, space.databaseValue])
         guard try cursor.next() != nil else { return nil }
         return Columns(
-            shape.columns.enumerated().map { index, name in
+            values: shape.columns.enumerated().map { index, name in
                 (name, SyncValue(DatabaseValue(sqliteStatement: statement.sqliteStatement, index: CInt(index))))
             })
     }
@@ -44,7 +46,8 @@ extension SQLiteDeviceStore {
     /// Shows a row. A row that the table can't store is parked: it is not shown, and counted (rule 15).
     func show(_ key: RowKey, _ values: Columns<SyncValue>?) throws {
         guard let shape = capture.shape(of: key.table) else { return }
-        let place: [DatabaseValue] = [key.id.databaseValue, space.databaseValue]
+        // GRDB makes a key path at each call for an array of values of one type, which takes as long as the rest.
+        let place: [(any DatabaseValueConvertible)?] = [key.id.databaseValue, space.databaseValue]
         guard let values else {
             try change(shape.delete, StatementArguments(place))
             return try unpark(key)

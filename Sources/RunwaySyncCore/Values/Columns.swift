@@ -55,6 +55,15 @@ package struct Columns<Value> {
     }
 }
 
+// For other modules, in which the initialiser for any values would find out their type for each value anew.
+extension Columns where Value == SyncValue {
+    package init(values: [(String, SyncValue)]) { self.init(values) }
+}
+
+extension Columns where Value == Cell {
+    package init(cells: [(String, Cell)]) { self.init(cells) }
+}
+
 extension Columns: Sequence {
     package func makeIterator() -> some IteratorProtocol<(name: String, value: Value)> { pairs.makeIterator() }
     package var isEmpty: Bool { pairs.isEmpty }

@@ -1,4 +1,5 @@
 public import GRDB
+import RunwaySQLite
 
 /// Reads and writes rows in one transaction. ``RecordStore/write(_:)`` passes it to its closure. An error of SQLite is
 /// GRDB's `DatabaseError` inside the closure; ``RecordStore/write(_:)`` throws it as ``TableError``.
@@ -160,7 +161,8 @@ extension TableWriter {
 
     func exists(_ layout: TableLayout, _ key: [DatabaseValue]) throws -> Bool {
         let sql = "SELECT 1 FROM \(layout.quotedName) WHERE \(layout.keyCondition)"
-        return try Int.fetchOne(try connection.cachedStatement(sql: sql), arguments: StatementArguments(key)) != nil
+        let statement = try connection.cachedStatement(sql: sql)
+        return try Int.fetchOne(statement, arguments: StatementArguments(values: key)) != nil
     }
 
     private func sealed(_ row: RowValues, _ positions: [Int]) throws -> [DatabaseValue] {
@@ -170,7 +172,7 @@ extension TableWriter {
 
     private func execute(_ sql: String, _ arguments: [DatabaseValue]) throws {
         try ending.record(in: connection) {
-            try connection.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+            try connection.cachedStatement(sql: sql).execute(arguments: StatementArguments(values: arguments))
         }
     }
 }
