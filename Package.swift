@@ -330,6 +330,7 @@ let package = Package(
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
                 "RunwayStorage", "RunwayStreams", "RunwaySync", "RunwaySyncCore", "RunwayTables", "RunwayTransport",
                 "RunwayDemo", "RunwayBridge", "RunwayBundleRepository", "RunwayBundles", "RunwayChromium", "RunwayTUF",
+                "RunwayViews",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),

@@ -16,6 +16,7 @@ struct RunwayTool: AsyncParsableCommand {
               runway listen https://api.example.com/events
               runway probe api.github.com
               runway page http://localhost:8080/ --allow shop.json
+              runway view coupon.json --data coupon-data.json > coupon.html
               runway links m.example.com
               runway bundle verify site
               runway demo
@@ -56,7 +57,7 @@ struct RunwayTool: AsyncParsableCommand {
         version: version,
         subcommands: [
             CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self,
-            ProbeCommand.self, LinksCommand.self, BundleCommand.self, SyncProbeCommand.self, PageCommand.self,
+            ProbeCommand.self, LinksCommand.self, BundleCommand.self, SyncProbeCommand.self, PageCommand.self, ViewCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self, SyncCommand.self,
             EpochCommand.self,
             DemoLogCommand.self, DemoTrainCommand.self, DemoSavingCommand.self, DemoDevicesCommand.self,

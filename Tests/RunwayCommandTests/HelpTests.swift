@@ -6,7 +6,7 @@ import Testing
 struct HelpTests {
     @Test(arguments: [
         [], ["call"], ["listen"], ["probe"], ["serve"], ["log"], ["epoch"], ["demo"], ["proxy"], ["sign"], ["verify"],
-        ["keys"], ["sync"], ["page"], ["links"], ["bundle"],
+        ["keys"], ["sync"], ["page"], ["view"], ["links"], ["bundle"],
     ])
     func everyCommandsHelpHasExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
@@ -34,7 +34,7 @@ struct HelpTests {
         #expect(
             Set(names) == [
                 "call", "listen", "probe", "serve", "log", "epoch", "demo", "proxy", "sign", "verify", "keys",
-                "sync", "page", "links", "bundle",
+                "sync", "page", "view", "links", "bundle",
             ])
     }
 
