@@ -134,7 +134,7 @@ open class UIImage: @unchecked Sendable {
         guard let mark = data.firstIndex(of: 0) else { return nil }
         fakePixels = data[(mark + 1)...]
     }
-    public func jpegData(compressionQuality: CGFloat) -> Data? { fakePixels.map { Data($0) } }
+    public func jpegData(compressionQuality: Double) -> Data? { fakePixels.map { Data($0) } }
     private(set) var fakePixels: Data?
 }
 // developer.apple.com/documentation/uikit/uilabel

@@ -1,6 +1,7 @@
 import Runway
 import RunwayBridge
 import RunwayTestServer
+import RunwayTesting
 import Testing
 
 @testable import RunwayTables
@@ -31,8 +32,9 @@ struct DataCenterCommandTests {
     @Test func pagesCallMethodsOfADataCenter() async throws {
         let app = try await LandingApp()
         app.origin.on("/homes", respond: homes(["1 first"]))
+        let manager = APIManager<CachedHomeList>(on: app.network)
         let landing = app.land(CachedHomeList.self)
-        _ = try await app.network.call(CachedHomeList(city: "a"))
+        try await manager.landing(of: CachedHomeList(city: "a"))
         await landing.committed()
         let center = HomeCenter(app)
         let command = Command("homes.note", isUnsafe: true) { (note: Note, _) in
@@ -44,7 +46,7 @@ struct DataCenterCommandTests {
         let notes = try await app.store.read { try $0.fetch(Homes.self).map { $0[Homes.note] } }
         #expect(notes == ["mine"])
         // The change of the page has removed the cached responses that it made outdated.
-        _ = try await app.network.call(CachedHomeList(city: "a"))
+        try await manager.landing(of: CachedHomeList(city: "a"))
         #expect(app.origin.requests.count == 2)
         let failed = await reply(of: command, #"{"id":77,"text":"mine"}"#)
         #expect(failed?.errorKind == "failed" && failed?.text == "The command failed.")
