@@ -77,7 +77,10 @@ def our_repository():
     assert install()[0] == 2
     run("rollback", *options, "--to", "1", "--version", "3")
     assert install()[1].replace('"version":3', '"version":1') == first
-    step("python-tuf follows a publication and a rollback")
+    run("change", *options, "--percentage", "50", "--stop")
+    assert their_client(url, root, "client").get_targetinfo(path).unrecognized_fields["custom"]["stopped"] is True
+    run("change", *options, "--resume")
+    step("python-tuf follows a publication, a rollback and a change of the terms")
     for role in ["timestamp", "snapshot", "targets", "root"]:
         run("rotate", *options, role)
         assert install()[0] == 3, role

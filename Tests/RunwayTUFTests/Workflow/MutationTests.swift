@@ -104,7 +104,7 @@ struct MutationTests {
         }
     }
 
-    /// `RUNWAY_TUF_MUTATIONS` asks for more: `Scripts/tuf-peer.sh` runs 100,000.
+    /// `RUNWAY_TUF_MUTATIONS` asks for more: `Scripts/tuf-peer.sh mutations` runs 100,000.
     private static let roundsPerSeed =
         (ProcessInfo.processInfo.environment["RUNWAY_TUF_MUTATIONS"].flatMap { Int($0) } ?? 8_000) / 4
 }
