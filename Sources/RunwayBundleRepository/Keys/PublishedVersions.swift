@@ -34,8 +34,8 @@ struct PublishedVersions {
 
     /// Returns the first role whose metadata is older than the published one.
     ///
-    /// Under a later root, only targets are compared: a rotation that was interrupted may have begun the versions of the
-    /// other two again.
+    /// Under a later root, only targets are compared: a rotation that was interrupted may have begun the versions of
+    /// the other two again.
     func firstOlderRole(in state: Repository.State) -> TopLevelRole? {
         let present = [
             TopLevelRole.timestamp: state.timestamp?.version, .snapshot: state.snapshot?.version,

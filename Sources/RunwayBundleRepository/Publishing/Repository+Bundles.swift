@@ -122,8 +122,8 @@ extension Repository {
         }
     }
 
-    /// Returns the manifest and the floor of a version, which may no longer be the published one, if signed targets list
-    /// it.
+    /// Returns the manifest and the floor of a version, which may no longer be the published one, if signed targets
+    /// list it.
     private func manifest(
         of target: BundleTarget, version: Int64, _ keys: KeyFolder
     ) throws -> (BundleManifest, floor: Int64)? {

@@ -26,8 +26,8 @@ extension Repository {
     ///   - time: The time of the signatures.
     ///   - lifetimes: How long the metadata is valid.
     ///   - edit: Changes the member `targets`.
-    /// - Throws: ``RepositoryError`` also if metadata of the repository is not signed by keys of its role, or older than
-    ///   the published one: who can write the repository must not get a signature of it.
+    /// - Throws: ``RepositoryError`` also if metadata of the repository is not signed by keys of its role, or older
+    ///   than the published one: who can write the repository must not get a signature of it.
     package func commit(
         _ keys: KeyFolder, at time: UnixTime, _ lifetimes: Lifetimes = Lifetimes(),
         edit: (inout CanonicalObject) throws -> Void = { _ in }

@@ -28,8 +28,8 @@ struct TrustedState: Sendable {
 extension Repository {
     /// Reads the newest metadata, and verifies it from the root beside the keys. Expiry does not matter.
     ///
-    /// - Throws: ``RepositoryError`` or `MetadataError` if a document is absent, not signed by its role, not the one that
-    ///   another document lists, or older than the published one.
+    /// - Throws: ``RepositoryError`` or `MetadataError` if a document is absent, not signed by its role, not the one
+    ///   that another document lists, or older than the published one.
     func trustedState(_ keys: KeyFolder) throws -> TrustedState {
         let roots = try roots(from: keys)
         guard let root = roots.last else { preconditionFailure("the trusted root is one of them") }

@@ -83,8 +83,8 @@ package struct Repository: Sendable {
 
     func read(_ file: URL) -> [UInt8]? { (try? Data(contentsOf: file)).map(Array.init) }
 
-    /// Writes a file beside its place, and renames it. Both survive a loss of power: the file and its name are synced. A
-    /// file that has the bytes already is not written.
+    /// Writes a file beside its place, and renames it. Both survive a loss of power: the file and its name are synced.
+    /// A file that has the bytes already is not written.
     func write(_ bytes: [UInt8], to file: URL) throws {
         if read(file) == bytes { return }
         let (manager, folder) = (FileManager.default, file.deletingLastPathComponent())

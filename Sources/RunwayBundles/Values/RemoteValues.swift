@@ -6,8 +6,8 @@ import Synchronization
 /// let native = Guard("native orders") { values[Remote.nativeOrders] }
 /// ```
 ///
-/// A guard of `RunwayMediator` without a page of its own shows the web page at the same path while it is shut, so that a
-/// native page can be switched off.
+/// A guard of `RunwayMediator` without a page of its own shows the web page at the same path while it is shut, so that
+/// a native page can be switched off.
 public final class RemoteValues: Sendable {
     private let file: ValueFile
     private let bundle: BundleID

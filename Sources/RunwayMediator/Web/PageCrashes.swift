@@ -65,8 +65,8 @@ public import Foundation
 
     /// Records that a page is visible from now on.
     ///
-    /// - Parameter page: A name of the page, of at most 100 bytes and without `"`, `\` and control characters. A page with
-    ///   another name is ignored.
+    /// - Parameter page: A name of the page, of at most 100 bytes and without `"`, `\` and control characters. A page
+    ///   with another name is ignored.
     public func begin(_ page: String) {
         // A character that JSON escapes would make the file longer.
         let isPlain = page.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }

@@ -22,8 +22,8 @@ package enum BundlePath {
         return files.intersection(folders).min().map { "\($0) is a file and a folder" }
     }
 
-    /// Returns a spelling that all spellings of a path have. Upper case maps more letters to one than lower case, but has
-    /// some letters of its own, such as "ẞ".
+    /// Returns a spelling that all spellings of a path have. Upper case maps more letters to one than lower case, but
+    /// has some letters of its own, such as "ẞ".
     private static func folded(_ path: String) -> String {
         path.utf8.allSatisfy { $0 < 0x80 } ? path.lowercased() : path.lowercased().uppercased().lowercased()
     }

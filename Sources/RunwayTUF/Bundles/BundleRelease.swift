@@ -6,8 +6,8 @@
 package struct BundleRelease: Sendable, Hashable {
     /// The version of the manifest that the target is.
     package var version: Int64
-    /// The lowest version of an app's embedded copy over which the release is installed. An app with an older copy lacks
-    /// something that the release needs. The default is 0.
+    /// The lowest version of an app's embedded copy over which the release is installed. An app with an older copy
+    /// lacks something that the release needs. The default is 0.
     package var floor: Int64
     /// The devices for which the release is meant. One that has installed it keeps it when the share falls.
     package var rollout: Rollout

@@ -86,7 +86,7 @@ struct RemoteValuesTests {
         }
     #endif
 
-    @MainActor @Test func aPageThatIsSwitchedOffOpensItsWebPage() {
+    @MainActor @Test func switchedOffPagesOpenOnTheWeb() {
         for isOn in [true, false] {
             let values = Records().values(#"{"format":1,"values":{"orders.native":{"value":\#(isOn)}}}"#)
             let native = Guard("native orders") { values[Remote.nativeOrders] }

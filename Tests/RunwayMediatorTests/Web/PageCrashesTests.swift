@@ -78,7 +78,7 @@ import Testing
         #expect(!absent.areRepeated(in: "orders"))
     }
 
-    @Test func aPageThatCrashesTwiceOpensItsWebPage() throws {
+    @Test func pagesThatCrashTwiceOpenOnTheWeb() throws {
         let folder = try Folder()
         let file = folder.file
         for count in 0..<3 {
