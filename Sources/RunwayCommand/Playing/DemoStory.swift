@@ -154,10 +154,11 @@ struct DemoStory {
         for row in saving.screen { line("    \(row)", .dim) }
     }
 
-    /// Appends the question about the conflict, and the note as both devices show it in the end.
+    /// Appends the question about the conflict, and its note and the one with a photo, as both devices show them in the
+    /// end.
     private mutating func append(_ devices: DevicesTourReport) {
         title(.devices, Self.count([devices.offline], "change"), Self.count([devices.conflictsAsked], "conflict"))
-        for row in devices.questions + devices.screen.dropFirst().prefix(1) { line("    \(row)", .dim) }
+        for row in devices.questions + devices.screen.dropFirst().prefix(2) { line("    \(row)", .dim) }
     }
 
     private mutating func appendProblems() {

@@ -8,7 +8,8 @@
     import RunwayTestServer
     import RunwayTesting
 
-    /// Two devices of one user change the same notes. One of them is on a train without a network, and is killed there.
+    /// Two devices of one user change the same notes. One of them is on a train without a network, takes a photo, and is
+    /// killed there.
     ///
     /// The server, the sockets, the files and `kill -9` are real. A relay cuts the connections of the device on the
     /// train.
@@ -44,8 +45,8 @@
         private static let titles = (train: "Visit the flat at nine", desk: "Visit the flat with Bob")
         private static let chosen = "Visit the flat with Bob at nine"
         private static let wanted = [
-            "· Cancel the old lease", "✓ \(chosen)", "· Measure the kitchen and the hall (the window, too)",
-            "✓ Ask for the floor plan",
+            "· Cancel the old lease", "✓ \(chosen)",
+            "· Measure the kitchen and the hall (the window, too), a photo of 20000 bytes", "✓ Ask for the floor plan",
         ]
 
         /// Plays the tour.
@@ -61,7 +62,8 @@
             let hub = try await EventHub(name: "notes")
             var report = DevicesTourReport()
             do {
-                report = try await BoundedServer(router(over: store, hub)).serve { url, port in
+                let files = SyncFiles.folder(folder.appending(path: "photos").path)
+                report = try await BoundedServer(router(over: store, hub, files)).serve { url, port in
                     try await withBadNetwork(to: port, addresses: 1) { relay in
                         let desk = try await NoteDevice(in: folder.appending(path: "desk"), calling: url)
                         let report = try await play(relay, desk) { run, url in
@@ -78,7 +80,9 @@
             return report
         }
 
-        private static func router(over store: SyncStore, _ hub: EventHub) -> Router<BasicRequestContext> {
+        private static func router(
+            over store: SyncStore, _ hub: EventHub, _ files: SyncFiles
+        ) -> Router<BasicRequestContext> {
             let router = Router()
             let user = { @Sendable (request: Hummingbird.Request) throws in
                 guard let token = request.headers[.authorization], token.hasPrefix("Bearer ") else {
@@ -89,7 +93,7 @@
             let service = SyncService(store: store, hub: hub, conflicts: [NoteTable.name: .ask]) { user, list, _ in
                 user == NoteDevice.user && list == NoteDevice.list
             }
-            SyncRouter(service) { request, _ in try user(request) }.add(to: router)
+            SyncRouter(service, files: files) { request, _ in try user(request) }.add(to: router)
             EventStreamRoute(hub) { request, _ in
                 EventPermission(
                     topics: [SyncService.topic(of: NoteDevice.list)], owner: try user(request),
@@ -168,7 +172,7 @@
             case .atHome: try await waitUntil("the notes") { try await device.exchange() }
             case .onTheTrain:
                 try await device.rename(2, titles.train)
-                try await device.remark(3, "the window, too")
+                try await device.remark(3, "the window, too", with: Data(repeating: 1, count: 20_000))
                 try await device.delete(6)
                 try await device.move(5, toStart: true)
                 try await device.finishAll(before: october)
@@ -176,6 +180,7 @@
                 try await waitUntil("the sending of all changes") { try await device.exchange() }
                 shown.questions = try await device.resolveConflicts { _, _ in chosen }
                 try await waitUntil("the sending of the user's choice") { try await device.exchange() }
+                try await waitUntil("the photo at the server") { try await device.hasSentPhotos }
             }
             shown.isExchanged = try await device.exchange()
             (shown.lines, shown.waiting) = (try await device.lines, try await device.status.waitingCount)

@@ -44,13 +44,19 @@
             await transport.shutdown(waitingAtMost: .zero)
         }
 
-        /// The notes in the order of the user, one line each.
+        /// The notes in the order of the user, one line each. A photo is shown once its file is here.
         var lines: [String] {
             get async throws {
-                try await notes().map { note in
-                    let remark = note[NoteTable.remark].map { " (\($0))" } ?? ""
-                    return "\(note[NoteTable.isDone] == true ? "✓" : "·") \(note[NoteTable.title] ?? "")\(remark)"
+                var lines: [String] = []
+                for note in try await notes() {
+                    var line = "\(note[NoteTable.isDone] == true ? "✓" : "·") \(note[NoteTable.title] ?? "")"
+                    if let remark = note[NoteTable.remark] { line += " (\(remark))" }
+                    if let photo = note[NoteTable.photo], let url = try? await store.url(of: photo) {
+                        line += ", a photo of \(try Data(contentsOf: url).count) bytes"
+                    }
+                    lines.append(line)
                 }
+                return lines
             }
         }
 
@@ -88,11 +94,26 @@
             }
         }
 
-        func remark(_ number: UInt8, _ text: String) async throws {
-            try await store.write { file in
-                var values = Values<NoteTable>()
-                (values[NoteTable.id], values[NoteTable.remark]) = (Self.note(number), text)
-                try file.update(values)
+        /// Writes a remark with a photo, in one change.
+        func remark(_ number: UInt8, _ text: String, with photo: Data) async throws {
+            try await store.withFile(photo) { photo in
+                try await store.write { file in
+                    var values = Values<NoteTable>()
+                    (values[NoteTable.id], values[NoteTable.remark]) = (Self.note(number), text)
+                    values[NoteTable.photo] = photo
+                    try file.update(values)
+                }
+            }
+        }
+
+        /// Whether the photos of all notes are here and at the server.
+        var hasSentPhotos: Bool {
+            get async throws {
+                try await store.read { file in
+                    try file.fetch(NoteTable.self).compactMap { $0[NoteTable.photo] }.allSatisfy {
+                        try file.syncStatus(of: $0, in: Self.list) == .synced
+                    }
+                }
             }
         }
 

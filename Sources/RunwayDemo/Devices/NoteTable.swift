@@ -10,7 +10,8 @@
         static let id = Column<UUID>("id"), list = Column<UUID>("list"), rank = Column<String>("rank", default: "")
         static let title = Column<String>("title", default: ""), remark = Column<String?>("remark")
         static let due = Column<Date?>("due"), isDone = Column<Bool>("isDone", default: false)
-        static let columns = TableColumns<Self>(id, list, rank, title, remark, due, isDone)
+        static let photo = Column<StoredFile?>("photo")
+        static let columns = TableColumns<Self>(id, list, rank, title, remark, due, isDone, photo)
         static let sync = Synced(space: list, conflicts: .ask)
     }
 

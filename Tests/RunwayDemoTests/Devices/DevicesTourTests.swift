@@ -11,7 +11,8 @@ struct DevicesTourTests {
         #expect(
             report.screen == [
                 "· Cancel the old lease", "✓ Visit the flat with Bob at nine",
-                "· Measure the kitchen and the hall (the window, too)", "✓ Ask for the floor plan",
+                "· Measure the kitchen and the hall (the window, too), a photo of 20000 bytes",
+                "✓ Ask for the floor plan",
             ])
     }
 }
