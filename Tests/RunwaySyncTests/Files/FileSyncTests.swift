@@ -119,7 +119,8 @@ struct FileSyncTests {
         try await FileServer.run { server in
             try await withDevices(server) { sender, receiver in
                 let (legacy, long) = ("\(UUID().uuidString.lowercased())-5", String(repeating: "f", count: 200))
-                let texts = ["../outside", "", legacy, long]
+                // More than one look for work reads.
+                let texts = ["../outside", "", legacy, long] + (0..<20).map { "-\($0)" }
                 for text in texts { try await sender.insert(naming: text, of: UUID()) }
                 try await sender.save(picture, of: first)
                 #expect(try await receiver.synced(first) == picture)
