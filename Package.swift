@@ -412,7 +412,8 @@ let package = Package(
         .testTarget(
             name: "RunwayChromiumTests",
             dependencies: [
-                "Runway", "RunwayBridge", "RunwayChromium", "RunwayTesting", "RunwayTestServer",
+                "Runway", "RunwayBridge", "RunwayChromium", "RunwayJSON", "RunwayTesting", "RunwayTestServer",
+                "RunwayViews",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings

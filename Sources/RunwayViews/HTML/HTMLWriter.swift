@@ -84,7 +84,9 @@ struct HTMLWriter {
         isLabelled: Bool = true
     ) {
         let appearance = node.appearance
-        let names = appearance.settings.map { className(of: $0) }
+        // A stated width does not shrink in a row, as in SwiftUI.
+        let isFixed = node.value(.width) != nil && node.value(.width) != .keyword("fill")
+        let names = (isFixed ? ["fixed"] : []) + appearance.settings.map { className(of: $0) }
         html += "<\(name) class=\"\(([kind] + names).joined(separator: " "))\""
         for (name, value) in attributes { add(name, value) }
         var role = role

@@ -61,12 +61,13 @@ enum PageParts {
     static let style = """
         *{box-sizing:border-box}\
         html{color-scheme:light dark;--inline:1}html[dir=rtl]{--inline:-1}\
-        body{margin:0;font:1.0625rem/1.35 system-ui,sans-serif;overflow-wrap:anywhere}\
+        body{margin:0;font:1.0625rem/1.35 system-ui,sans-serif;overflow-wrap:break-word}\
         .row,.column,.wrap,.overlay{align-items:start}\
         .row{display:flex;flex-flow:row nowrap}.column{display:flex;flex-flow:column nowrap}\
         .wrap{display:flex;flex-flow:row wrap}.overlay{display:grid}.overlay>*{grid-area:1/1}\
-        .text{display:-webkit-box;-webkit-box-orient:vertical;overflow:hidden;white-space:pre-wrap;margin:0;\
-        font-size:inherit;font-weight:inherit;min-width:0}\
+        .text{display:-webkit-box;-webkit-box-orient:vertical;overflow:clip;white-space:pre-wrap;margin:0;\
+        font-size:inherit;font-weight:inherit}\
+        .fixed{flex-shrink:0}\
         .image{display:block;max-width:100%}\
         .spacer{flex:1 1 0}\
         .list{display:flex;flex-flow:column;width:100%}.item{content-visibility:auto;contain-intrinsic-size:auto 44px}\
