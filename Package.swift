@@ -23,6 +23,10 @@ func product(_ name: String, of package: String, with trait: String) -> Target.D
     .product(name: name, package: package, condition: .when(traits: [trait]))
 }
 
+// Apple Watch has no JavaScriptCore.
+let javaScriptPlatforms: [Platform] = [.linux, .macOS, .iOS, .tvOS, .visionOS]
+let scriptSettings = settings + [.define("JavaScript", .when(platforms: javaScriptPlatforms, traits: ["Scripts"]))]
+
 let package = Package(
     name: "runway",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -44,6 +48,7 @@ let package = Package(
         .library(name: "RunwayChromium", targets: ["RunwayChromium"]),
         // With what a record of a refusal contains.
         .library(name: "RunwayBundles", targets: ["RunwayBundles", "RunwayTUF"]),
+        .library(name: "RunwayScripts", targets: ["RunwayScripts"]),
         .library(name: "RunwayStreams", targets: ["RunwayStreams"]),
         .library(name: "RunwayChat", targets: ["RunwayChat"]),
         .library(name: "RunwayServer", targets: ["RunwayServer"]),
@@ -78,6 +83,10 @@ let package = Package(
         .trait(
             name: "PostgreSQL", description: "RunwayPostgreSQL, which needs libpq and its header files.",
             enabledTraits: ["Server"]),
+        .trait(
+            name: "Scripts",
+            description: "RunwayScripts runs JavaScript; on Linux it needs JavaScriptCore of WebKitGTK 4.1.",
+            enabledTraits: ["Signing"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -109,6 +118,14 @@ let package = Package(
             name: "RunwayBrotli", linkerSettings: [.linkedLibrary("brotlidec", .when(traits: ["Brotli"]))]),
         .target(name: "RunwayZstd", linkerSettings: [.linkedLibrary("zstd", .when(traits: ["Zstd"]))]),
         .target(name: "RunwayLibPQ", linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
+        .target(
+            name: "RunwayJavaScript",
+            linkerSettings: [
+                .linkedLibrary("javascriptcoregtk-4.1", .when(platforms: [.linux], traits: ["Scripts"])),
+                .linkedFramework(
+                    "JavaScriptCore", .when(platforms: [.macOS, .iOS, .tvOS, .visionOS], traits: ["Scripts"])),
+            ]
+        ),
         .target(name: "RunwayJSON", dependencies: ["RunwayJSONSIMD"], swiftSettings: settings),
         .target(name: "RunwayMediator", swiftSettings: settings),
         .target(name: "RunwayScreens", swiftSettings: settings),
@@ -173,6 +190,15 @@ let package = Package(
                 product("Crypto", of: "swift-crypto", with: "Signing"),
             ],
             swiftSettings: settings
+        ),
+        .target(
+            name: "RunwayScripts",
+            dependencies: [
+                "Runway", "RunwayBundles", "RunwayDigest", "RunwayJSON",
+                .target(
+                    name: "RunwayJavaScript", condition: .when(platforms: javaScriptPlatforms, traits: ["Scripts"])),
+            ],
+            swiftSettings: scriptSettings
         ),
         .target(
             name: "RunwayBundleRepository",
@@ -451,6 +477,14 @@ let package = Package(
             name: "RunwayBundleRepositoryTests",
             dependencies: ["RunwayBundleRepository", "RunwaySignatures", "RunwayTUF"],
             swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RunwayScriptsTests",
+            dependencies: [
+                "Runway", "RunwayBundles", "RunwayJSON", "RunwayScripts", "RunwayTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: scriptSettings
         ),
         .testTarget(
             name: "RunwaySigningTests",

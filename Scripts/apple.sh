@@ -125,10 +125,10 @@ run=(RunwayJSON RunwayFormats RunwaySignatures RunwayTesting RunwayTestServer Ru
     RunwayStorage RunwayTables RunwayScreens RunwayMediator RunwayViews RunwayBridge)
 # That which most others need.
 first=(Runway)
-checked=(RunwayChromium RunwayTUF RunwayBundles RunwayBundleRepository RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
+checked=(RunwayChromium RunwayTUF RunwayBundles RunwayScripts RunwayBundleRepository RunwaySyncCore RunwaySyncSimulator RunwayStreams RunwaySync RunwayChat RunwayServer RunwayServerStorage RunwayDemo RunwayCommand RunwayCrashTest)
 # The largest.
 firstTests=(RunwayTests)
-tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwayTUFTests RunwayBundlesTests RunwayBundleRepositoryTests RunwaySigningTests RunwayStorageTests StreamFixtures
+tests=(RunwayTransportTests RunwayTestServerTests RunwaySignaturesTests RunwayTUFTests RunwayBundlesTests RunwayScriptsTests RunwayBundleRepositoryTests RunwaySigningTests RunwayStorageTests StreamFixtures
     RunwayTablesTests RunwaySyncCoreTests RunwaySyncTests RunwayStreamsTests RunwayChatTests
     RunwayServerTests RunwayServerStorageTests RunwayDemoTests RunwayCommandTests RunwayJSONTests RunwayFormatsTests RunwayMediatorTests RunwayScreensTests RunwayViewsTests RunwayBridgeTests RunwayChromiumTests RunwayTestingTests TidyTests)
 

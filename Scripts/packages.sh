@@ -39,6 +39,7 @@ resolve RunwayTransport '"Transport"' 11
 resolve RunwayTransport '"Pins"' 14
 resolve RunwaySignatures '"Signing"' 8
 resolve RunwaySigning '"Signing"' 8
+resolve RunwayScripts '"Scripts"' 8
 resolve RunwayStorage '"Storage"' 6
 resolve RunwayTables '"Storage"' 6
 resolve RunwaySync '"Storage"' 6

@@ -26,6 +26,12 @@ public var LOCK_UN: Int32 { Glibc.LOCK_UN }
 public var F_SETFL: Int32 { Glibc.F_SETFL }
 public var F_FULLFSYNC: Int32 { 51 }
 
+// The manual page mmap(2)
+public var PROT_READ: Int32 { Glibc.PROT_READ }
+public var PROT_WRITE: Int32 { Glibc.PROT_WRITE }
+public var MAP_SHARED: Int32 { Glibc.MAP_SHARED }
+public var MAP_FAILED: UnsafeMutableRawPointer! { Glibc.MAP_FAILED }
+
 // The manual page intro(2)
 public var errno: Int32 {
     get { Glibc.errno }

@@ -105,6 +105,12 @@ public func mkdir(_ path: UnsafePointer<CChar>!, _ mode: mode_t) -> Int32 { Glib
 @_silgen_name("flock") public func flock(_ descriptor: Int32, _ operation: Int32) -> Int32
 public func futimens(_ descriptor: Int32, _ times: UnsafePointer<timespec>!) -> Int32 { Glibc.futimens(descriptor, times) }
 @discardableResult
+public func mmap(
+    _ address: UnsafeMutableRawPointer!, _ count: Int, _ protection: Int32, _ flags: Int32, _ descriptor: Int32, _ offset: off_t
+) -> UnsafeMutableRawPointer! { Glibc.mmap(address, count, protection, flags, descriptor, Glibc.off_t(offset)) }
+@discardableResult
+public func munmap(_ address: UnsafeMutableRawPointer!, _ count: Int) -> Int32 { Glibc.munmap(address, count) }
+@discardableResult
 public func umask(_ mask: mode_t) -> mode_t { mode_t(truncatingIfNeeded: Glibc.umask(Glibc.mode_t(mask))) }
 @discardableResult
 public func geteuid() -> uid_t { Glibc.geteuid() }

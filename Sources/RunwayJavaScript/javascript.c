@@ -1,0 +1,1 @@
+// The library is the system's; a target needs one file of its own.

@@ -1,0 +1,50 @@
+import Foundation
+import RunwayJSON
+import RunwayTesting
+import Testing
+
+@testable import RunwayScripts
+
+/// A runtime with the points of its own that the scripts of tests patch.
+struct ScriptedApp {
+    private let folder: MarkerFolder?
+    let records = Records()
+    let runtime: ScriptRuntime
+    let rows = PatchPoint("rows", version: 3) { (listing: Listing) in listing.items.map { Row(title: $0.name) } }
+    let number = PatchPoint("number", version: 1) { (number: Int) in -number }
+
+    init(in folder: MarkerFolder, deadlines: ScriptDeadlines = .long) throws {
+        try self.init(at: folder.marker, in: folder, deadlines: deadlines)
+    }
+
+    init(deadlines: ScriptDeadlines = .long) throws { try self.init(in: MarkerFolder(), deadlines: deadlines) }
+
+    /// - Parameter folder: The folder of the marker, if it is removed with the app.
+    init(at marker: URL, in folder: MarkerFolder? = nil, deadlines: ScriptDeadlines) throws {
+        self.folder = folder
+        runtime = try ScriptRuntime(marker: marker, build: "412", deadlines: deadlines, receive: records.add)
+        runtime.open(rows)
+        runtime.open(number)
+    }
+
+    /// A runtime that has loaded one file.
+    static func running(
+        _ source: String, file: String = "main.js", deadlines: ScriptDeadlines = .long
+    ) async throws -> ScriptedApp {
+        let app = try ScriptedApp(deadlines: deadlines)
+        try await app.runtime.load(.test(source, file: file))
+        return app
+    }
+
+    /// Waits until a script that was slower than its deadline has ended.
+    func idle() async throws {
+        try await waitUntil("the end of the script") { self.number(1) == 7 }
+    }
+}
+
+extension ScriptDeadlines {
+    /// Shorter than a loop, longer than any other script of a test.
+    static let short = ScriptDeadlines(main: .milliseconds(300), elsewhere: .milliseconds(300), loading: .seconds(60))
+}
+
+func json(_ text: String) throws -> JSONValue { try JSONDocument(text).root }

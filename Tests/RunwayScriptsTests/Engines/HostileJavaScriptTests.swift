@@ -1,0 +1,201 @@
+// On Apple's systems nothing stops a loop.
+#if JavaScript && os(Linux)
+    import Dispatch
+    import Foundation
+    import RunwayJSON
+    import RunwayTesting
+    import Testing
+
+    @testable import RunwayScripts
+
+    /// Scripts that do not end, that take what they can, and that look for the app.
+    struct HostileJavaScriptTests {
+        private static let rest = "\npatch('rows', 3, () => { throw 1 })"
+
+        @Test(arguments: [
+            "Array", "Atomics", "Function", "Promise", "SharedArrayBuffer", "WebAssembly", "WeakRef", "eval", "fetch",
+            "gc", "load", "print", "process", "queueMicrotask", "require", "setTimeout", "FinalizationRegistry", "$vm",
+            "ShadowRealm", "XMLHttpRequest",
+        ])
+        func globalsAreFew(_ name: String) async throws {
+            let app = try await ScriptedApp.running(
+                "patch('number', 1, n => ['\(name)' in globalThis, typeof \(name) != 'undefined'].filter(x => x).length)"
+            )
+            #expect(app.number(1) == (name == "Array" ? 2 : 0))
+        }
+
+        @Test(arguments: [
+            "(() => 1).constructor", "(function* () {}).constructor", "(async () => 1).constructor",
+            "(async function* () {}).constructor", "patch.constructor", "console.log.constructor", "Date.constructor",
+            "Date.prototype.constructor.constructor", "Object.getPrototypeOf(Date).constructor",
+        ])
+        func textIsNeverRunAsCode(_ constructor: String) async throws {
+            let app = try await ScriptedApp.running("patch('number', 1, n => \(constructor)('return 7')())")
+            #expect(app.number(1) == -1)
+            #expect(try await app.records.lines(2)[1].contains("threw: TypeError"))
+        }
+
+        @Test(arguments: [
+            "while (true) {}", "for (;;) try { for (;;) {} } catch {} finally { continue }",
+            "(function* () { while (true) yield 1 })().forEach(() => {})", "throw { get line() { while (true) {} } }",
+            "return { toJSON() { while (true) {} } }", "throw { toString() { while (true) {} } }",
+            "[1, 2].sort(() => { while (true) {} })", "return new Proxy({}, { ownKeys() { while (true) {} } })",
+            "'a'.replace(/a/, () => { while (true) {} })",
+            "console.log({ toJSON() { while (true) {} } })",
+            "for (;;) { try { JSON.parse('[') } catch {} }", "let s = ''; for (;;) s = s.length > 1e6 ? '' : s + 'ab'",
+        ])
+        func loopsAreStopped(_ body: String) async throws {
+            let app = try await ScriptedApp.running(
+                "let calls = 0; patch('number', 1, n => { if (n == 1) return 7; \(body) })", deadlines: .short)
+            #expect(app.number(5) == -5)
+            try await app.idle()
+            #expect(app.records.all.contains { $0.error?.kind == .deadlinePassed })
+        }
+
+        @Test func loopWhileLoadingIsStopped() async throws {
+            var deadlines = ScriptDeadlines.long
+            deadlines.loading = .milliseconds(300)
+            let app = try ScriptedApp(deadlines: deadlines)
+            let error = await #expect(throws: ScriptError.self) { try await app.runtime.load(.test("while (true) {}")) }
+            #expect(error?.kind == .deadlinePassed)
+            try await waitUntil {
+                do { try await app.runtime.load(.test("patch('number', 1, n => 7)", version: "2")) } catch {
+                    return false
+                }
+                return true
+            }
+            #expect(app.number(1) == 7)
+        }
+
+        @Test func othersAreNativeUntilALoopEnds() async throws {
+            var deadlines = ScriptDeadlines.long
+            deadlines.elsewhere = .milliseconds(300)
+            let app = try await ScriptedApp.running(
+                "patch('number', 1, n => { while (n != 1) {}; return 7 }); patch('rows', 3, () => [])",
+                deadlines: deadlines)
+            async let looping = app.number(5)
+            #expect(await looping == -5)
+            try await app.idle()
+            #expect(app.rows(Listing(items: [])).isEmpty)
+            // A call that could not begin is nobody's failure.
+            #expect(app.records.all.filter { $0.kind == .closed }.isEmpty)
+        }
+
+        @Test func changedPrototypesHarmOnlyTheirScript() async throws {
+            let vandal = """
+                const { ownKeys, getPrototypeOf } = Reflect, loop = () => { throw 1 }
+                const targets = [Array, String, Object, Map, Set, Number].map(type => type.prototype)
+                targets[6] = getPrototypeOf(patch)
+                const keys = targets.map(ownKeys)
+                for (let i = 0; i < 7; i++) {
+                    for (let j = 0; j < keys[i].length; j++) try { targets[i][keys[i][j]] = loop } catch {}
+                }
+                JSON.stringify = JSON.parse = Reflect.apply = String = Math.random = () => '9'
+                Object.defineProperty(Array.prototype, '0', { set() {}, get() { return 9 } })
+                Object.defineProperty(Object.prototype, 'toJSON', { value: () => 9 })
+                patch('rows', 3, () => [])
+                """
+            let app = try await ScriptedApp.running(vandal)
+            try await app.runtime.load(.test("patch('number', 1, n => [3, 4].map(x => x + n)[0] + 3)", name: "orders"))
+            var listing = Listing(items: [Listing.Item(name: "Loft")])
+            _ = app.rows(listing)
+            #expect(listing.items == [Listing.Item(name: "Loft")])
+            #expect(app.number(1) == 7)
+            listing.items = []
+            await app.runtime.unload("shop")
+            #expect(app.rows(listing) == [])
+        }
+
+        @Test func sameClockAndSeedHaveTheSameResult() async throws {
+            let context = try JavaScriptContext()
+            try context.run(
+                ScriptFile(
+                    "a.js",
+                    "patch('p', 1, () => [Date.now(), new Date().getTime(), Math.random(), Math.random(), +new Date(5)])"
+                ),
+                until: .distantFuture)
+            let arguments = ScriptArguments([], now: 1_700_000_000_000, seed: 4_000_000_000)
+            let first = try context.call(0, arguments, until: .distantFuture)
+            #expect(try context.call(0, arguments, until: .distantFuture) == first)
+            let values = try JSONDocument(first).root.elements.map { $0.double ?? -1 }
+            #expect(values[0] == 1_700_000_000_000 && values[1] == values[0] && values[4] == 5)
+            #expect((0..<1).contains(values[2]) && (0..<1).contains(values[3]) && values[2] != values[3])
+        }
+
+        /// What the engine does not stop: a regular expression that takes years, jobs that add jobs, and functions that
+        /// call themselves again for each overflow of the stack.
+        @Test(arguments: [
+            "return /^(a+)+$/.test('a'.repeat(60) + '!') ? 1 : 2", "(async function () { for (;;) await 0 })()",
+            "(function f() { try { f() } finally { f() } })()",
+        ])
+        func scriptThatHangsIsCondemned(_ body: String) async throws {
+            let folder = try MarkerFolder()
+            let path = folder.marker.path
+            let source = "patch('number', 1, n => { \(body) }); patch('rows', 3, () => [])"
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, source = source as String] in
+                let app = try ScriptedApp(at: URL(filePath: path), deadlines: .short)
+                try await app.runtime.load(.test(source))
+                #expect(app.number(5) == -5)
+                try await waitUntil { app.records.all.contains { $0.kind == .condemned } }
+                // Scripts are off: native results, at once.
+                let listing = Listing(items: [Listing.Item(name: "Loft")])
+                for _ in 1...1_000 { #expect(app.rows(listing) == [Row(title: "Loft")]) }
+                let error = await #expect(throws: ScriptError.self) {
+                    try await app.runtime.load(.test("patch('rows', 3, () => [])", name: "other"))
+                }
+                #expect(error?.kind == .off)
+                kill(getpid(), SIGKILL)
+            }
+            try await expectCondemned(source, in: folder)
+        }
+
+        @Test func scriptThatAllocatesUntilTheEndIsCondemned() async throws {
+            let folder = try MarkerFolder()
+            let path = folder.marker.path
+            let source = "patch('number', 1, n => { let list = null; for (;;) list = { list } })"
+            await #expect(processExitsWith: .failure) { [path = path as String, source = source as String] in
+                let app = try ScriptedApp(at: URL(filePath: path), deadlines: .long)
+                try await app.runtime.load(.test(source))
+                try HostileJavaScriptTests.limitMemory(toFurther: 256 << 20)
+                _ = app.number(5)
+                // Not reached: the engine ends the process.
+                exit(0)
+            }
+            try await expectCondemned(source, in: folder)
+        }
+
+        @Test func killInsideAScriptCondemnsIt() async throws {
+            let folder = try MarkerFolder()
+            let path = folder.marker.path
+            let source = "patch('number', 1, n => { while (true) {} })"
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, source = source as String] in
+                let app = try ScriptedApp(at: URL(filePath: path), deadlines: .long)
+                try await app.runtime.load(.test(source))
+                DispatchQueue.global().async {
+                    while (try? Data(contentsOf: URL(filePath: path)))?[MarkerContent.runningOffset] != 1 {}
+                    kill(getpid(), SIGKILL)
+                }
+                _ = app.number(5)
+            }
+            try await expectCondemned(source, in: folder)
+        }
+
+        /// The next process starts without the scripts of the bundle, and with those of its next version.
+        private func expectCondemned(_ source: String, in folder: MarkerFolder) async throws {
+            let app = try ScriptedApp(in: folder)
+            let error = await #expect(throws: ScriptError.self) { try await app.runtime.load(.test(source)) }
+            #expect(error?.kind == .condemned)
+            #expect(app.number(5) == -5)
+            try await app.runtime.load(.test("patch('number', 1, n => 7)", version: "2"))
+            #expect(app.number(5) == 7)
+        }
+
+        private static func limitMemory(toFurther count: UInt) throws {
+            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).prefix { $0 != " " }
+            var limit = rlimit()
+            limit.rlim_cur = try #require(UInt(pages)) * UInt(getpagesize()) + count
+            limit.rlim_max = limit.rlim_cur
+            #expect(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+        }
+    }
+#endif
