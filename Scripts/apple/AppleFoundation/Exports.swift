@@ -5,7 +5,10 @@
 @_exported import DarwinStat
 
 @_exported import class Foundation.Bundle
+@_exported import struct Foundation.CGFloat
+@_exported import struct Foundation.CGPoint
 @_exported import struct Foundation.CGRect
+@_exported import struct Foundation.CGSize
 @_exported import struct Foundation.Calendar
 @_exported import struct Foundation.CharacterSet
 @_exported import struct Foundation.CocoaError

@@ -1,7 +1,7 @@
 public import AppleFoundation
 @_exported public import Observation
 
-// What the samples and RunwayScreens use of SwiftUI, as developer.apple.com/documentation/swiftui declares it. Nothing is drawn.
+// What the samples and RunwayScreens use of SwiftUI (RunwayViews: Drawing.swift), as developer.apple.com/documentation/swiftui declares it. Nothing is drawn.
 
 // developer.apple.com: View
 @MainActor @preconcurrency public protocol View {

@@ -75,7 +75,7 @@ extension Attribute {
             form: .keyword(["none": "none", "underline": "underline", "strike": "line-through"]),
             property: "text-decoration-line", initial: "none", modifier: "underline(_:), strikethrough(_:)"),
         .fit: Row(
-            form: .keyword(["fill": "fill", "cover": "cover", "contain": "contain"]), property: "object-fit",
+            form: .keyword(["cover": "cover", "contain": "contain"]), property: "object-fit",
             initial: "fill",
             modifier: "aspectRatio(contentMode:)"),
         .ratio: Row(
