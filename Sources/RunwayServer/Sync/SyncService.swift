@@ -54,7 +54,8 @@ public final class SyncService: Sendable {
         clock: some Clock<Duration> = ContinuousClock(),
         rights: @escaping Rights
     ) {
-        (database, policies, self.rights) = (store.database, ConflictPolicies(conflicts), rights)
+        policies = ConflictPolicies(Columns(conflicts.map { ($0, $1) }))
+        (database, self.rights) = (store.database, rights)
         (self.minimumSchema, self.logLimits) = (minimumSchema, logLimits)
         pokes = hub.map { SyncPokes($0) }
         waits = PredecessorWaits(HubClock(clock))

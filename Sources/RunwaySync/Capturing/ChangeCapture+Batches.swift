@@ -12,7 +12,7 @@ extension ChangeCapture {
         var conditions: [BatchUpdate.Condition] = []
         var spaces: Set<Identifier>?
         for term in terms {
-            if term.column == shape.space {
+            if term.column.isSame(as: shape.space) {
                 guard term.comparison == "=", let space = Identifier(term.value) else { return nil }
                 spaces = spaces.map { $0.intersection([space]) } ?? [space]
             } else {

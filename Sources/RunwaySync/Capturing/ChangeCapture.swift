@@ -19,7 +19,7 @@ final class ChangeCapture: StoreFollower {
     let tables: [CapturedTable]
     let policies: ConflictPolicies
     /// Guards the shapes of the tables, by name; empty before the file was prepared.
-    private let shapes = Mutex<[String: TableShape]>([:])
+    private let shapes = Mutex(Columns<TableShape>())
     /// Guards the functions that are called after commits with captured changes, by number.
     private let listeners = Mutex<[Int: @Sendable () -> Void]>([:])
     /// Guards the clock, in milliseconds since 1970; `nil` for the system's.
@@ -39,8 +39,7 @@ final class ChangeCapture: StoreFollower {
 
     init(_ tables: [CapturedTable]) {
         self.tables = tables
-        policies = ConflictPolicies(
-            Dictionary(tables.map { ($0.name, $0.synced.conflicts) }, uniquingKeysWith: { first, _ in first }))
+        policies = ConflictPolicies(Columns(tables.map { ($0.name, $0.synced.conflicts) }))
     }
 
     /// The time since 1970 in milliseconds, by the device's clock.
@@ -62,7 +61,7 @@ final class ChangeCapture: StoreFollower {
     func removeListener(_ number: Int) { _ = listeners.withLock { $0.removeValue(forKey: number) } }
 
     func shape(of table: String) -> TableShape? { shapes.withLock { $0[table] } }
-    var allShapes: [TableShape] { shapes.withLock { $0.values.sorted { $0.name < $1.name } } }
+    var allShapes: [TableShape] { shapes.withLock { $0.map(\.value) } }
 
     /// Whether all tables are sent one way.
     var isOneWay: Bool { tables.allSatisfy { $0.synced.direction != .both } }
@@ -104,7 +103,7 @@ final class ChangeCapture: StoreFollower {
         let found = try tables.compactMap { table in
             try TableShape(table.name, space: table.synced.spaceColumn, in: database)
         }
-        shapes.withLock { $0 = Dictionary(found.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }) }
+        shapes.withLock { $0 = Columns(found.map { ($0.name, $0) }) }
     }
 
     /// Creates the triggers of a table, if they are absent or the table has other columns than before.
@@ -141,7 +140,7 @@ final class ChangeCapture: StoreFollower {
         for space in try spaces(in: database) {
             var store = try store(of: space, in: database)
             if store.isOneWay { continue }
-            let keys = try store.keys(in: "runway_sync_row").filter { $0.table == shape.name }
+            let keys = try store.keys(in: "runway_sync_row").filter { $0.isIn(shape.name) }
             try store.applying { try device(of: store).refresh(ChangedRows(Set(keys)), in: &store) }
             try store.finish()
         }
@@ -294,7 +293,8 @@ final class ChangeCapture: StoreFollower {
             var store = try store(of: space, in: database)
             let table = "SELECT tbl FROM runway_sync_change WHERE space = ? LIMIT 1"
             let first = try String.fetchOne(database.cachedStatement(sql: table), arguments: [space.databaseValue])
-            if tables.contains(where: { $0.name == first && $0.synced.direction != .both }) { try store.setOneWay() }
+            let captured = tables.first { first.map($0.name.isSame) ?? false }
+            if let captured, captured.synced.direction != .both { try store.setOneWay() }
             try device(of: store).seal(at: now, in: &store, using: &random)
             try store.finish()
         }

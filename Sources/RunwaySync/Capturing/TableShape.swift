@@ -1,4 +1,5 @@
 import GRDB
+import RunwaySyncCore
 import Synchronization
 
 /// A synchronised table as it is in the file, with the statements that capture and show its rows.
@@ -28,7 +29,7 @@ final class TableShape: Sendable {
             let space = found.first(where: { $0.name.lowercased() == space.lowercased() })?.name
         else { return nil }
         (self.name, self.key, self.space) = (name, key, space)
-        let values = found.filter { $0.name != key && $0.name != space }
+        let values = found.filter { !$0.name.isSame(as: key) && !$0.name.isSame(as: space) }
         columns = values.map(\.name)
         textColumns = values.filter { !["INTEGER", "REAL"].contains($0.type.uppercased()) }.map(\.name)
         let names = values.isEmpty ? "1" : columns.map(\.quotedName).joined(separator: ", ")
@@ -40,7 +41,7 @@ final class TableShape: Sendable {
 
     private var table: String { name.quotedName }
 
-    func position(of column: String) -> Int? { columns.firstIndex(of: column) }
+    func position(of column: String) -> Int? { columns.firstIndex { $0.isSame(as: column) } }
 
     var dropping: String {
         ["insert", "update", "delete"].map { "DROP TRIGGER IF EXISTS \(trigger($0))" }.joined(separator: ";")

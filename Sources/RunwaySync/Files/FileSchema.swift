@@ -138,7 +138,7 @@ extension ChangeCapture {
 extension SQLiteDeviceStore {
     /// Holds the files of discarded values until the conflict is resolved.
     func hold(_ lost: Columns<SyncValue>, of key: RowKey) throws {
-        let columns = capture.tables.first { $0.name == key.table }?.fileColumns ?? []
+        let columns = capture.tables.first { key.isIn($0.name) }?.fileColumns ?? []
         for case .text(let name)? in columns.map({ lost[$0] }) where StoredFile(name: name) != nil {
             try change(
                 "INSERT OR IGNORE INTO runway_sync_held VALUES (?, ?, ?, ?)",

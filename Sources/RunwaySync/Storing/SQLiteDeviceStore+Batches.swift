@@ -8,7 +8,7 @@ extension SQLiteDeviceStore {
     /// SQLite finds those rows that are shown as they are confirmed. All others are compared here.
     func keys(matching batch: BatchUpdate, limit: Int) throws -> [RowKey] {
         guard let shape = capture.shape(of: batch.table), let condition = condition(of: batch, shape) else {
-            let keys = try keys(in: "runway_sync_row").filter { $0.table == batch.table }
+            let keys = try keys(in: "runway_sync_row").filter { $0.isIn(batch.table) }
             return try Array(keys.sorted().filter { batch.matches(try row($0)) }.prefix(limit))
         }
         let sql = shape.keys + condition.sql
@@ -20,8 +20,8 @@ extension SQLiteDeviceStore {
         let ownIDs = try DatabaseValue.fetchAll(
             database.cachedStatement(sql: changed), arguments: [space.databaseValue, batch.table])
         keys.formUnion(ownIDs.compactMap { Identifier($0).map { RowKey(batch.table, $0) } })
-        keys.formUnion(try previewed.filter { $0.table == batch.table })
-        keys.formUnion(try self.keys(in: "runway_sync_parked").filter { $0.table == batch.table })
+        keys.formUnion(try previewed.filter { $0.isIn(batch.table) })
+        keys.formUnion(try self.keys(in: "runway_sync_parked").filter { $0.isIn(batch.table) })
         var matching: [RowKey] = []
         for key in keys.sorted() where batch.matches(try row(key)) {
             matching.append(key)

@@ -135,6 +135,8 @@ package struct SyncDevice: Sendable {
         _ response: SyncResponse, at now: Int64, in store: inout some DeviceStore,
         using random: inout some RandomNumberGenerator
     ) throws -> [Effect] {
+        // The response may have rows from before a revocation that another process with this file has seen (rule 13).
+        if try store.state.isRevoked { return [] }
         var effects: [Effect] = []
         let isPushing = if case .pushing = phase { true } else { false }
         guard response.fits(push: isPushing) else {

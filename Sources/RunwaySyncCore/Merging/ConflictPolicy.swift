@@ -14,10 +14,10 @@ public enum ConflictPolicy: Sendable {
 
 /// The policies of the tables of an app. The device and the server have the same ones.
 package struct ConflictPolicies: Sendable {
-    private let tables: [String: ConflictPolicy]
+    private let tables: Columns<ConflictPolicy>
 
     /// - Parameter tables: The policies by table. Other tables have ``ConflictPolicy/newestPerColumn``.
-    package init(_ tables: [String: ConflictPolicy] = [:]) { self.tables = tables }
+    package init(_ tables: Columns<ConflictPolicy> = [:]) { self.tables = tables }
 
     /// Whether a change of a row can change a copy of it instead.
     var makeCopies: Bool { tables.values.contains(.keepBoth) }

@@ -117,7 +117,7 @@ package struct Merger: Sendable {
     package func keys(matching batch: BatchUpdate, over source: some RowSource) throws -> [RowKey] {
         let limit = BatchUpdate.maximumRows + 1
         let stored = try source.keys(matching: batch, limit: limit + rows.count).filter { rows[$0] == nil }
-        let changed = rows.filter { $0.key.table == batch.table && batch.matches($0.value) }.map(\.key)
+        let changed = rows.filter { batch.matches($0.key, $0.value) }.map(\.key)
         return Array((stored + changed).sorted().prefix(limit))
     }
 

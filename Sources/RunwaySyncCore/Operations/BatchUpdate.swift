@@ -15,6 +15,10 @@ package struct BatchUpdate: Hashable, Sendable {
         return values.reduce(constants) { $0 + $1.name.utf8.count + $1.value.byteCount + 4 }
     }
 
+    package static func == (left: Self, right: Self) -> Bool {
+        left.table.isSame(as: right.table) && left.conditions == right.conditions && left.values == right.values
+    }
+
     /// The largest number of rows that a batch may match.
     package static let maximumRows = 10_000
 
@@ -35,6 +39,11 @@ package struct BatchUpdate: Hashable, Sendable {
 
         package init(_ column: String, _ comparison: Comparison, _ constant: SyncValue) {
             (self.column, self.comparison, self.constant) = (column, comparison, constant)
+        }
+
+        package static func == (left: Self, right: Self) -> Bool {
+            left.column.isSame(as: right.column) && left.comparison == right.comparison
+                && left.constant == right.constant
         }
 
         /// Whether only one form in JSON meets the condition: a number can be an integer or a real.
@@ -73,7 +82,10 @@ package struct BatchUpdate: Hashable, Sendable {
         conditions.max { ($0.isExact ? 1 : 0, $0.needle.count) < ($1.isExact ? 1 : 0, $1.needle.count) }?.needle
     }
 
-    /// Whether a row exists, has a value for each condition, and meets all conditions.
+    /// Whether a row is one of the table, exists, has a value for each condition, and meets all conditions.
+    package func matches(_ key: RowKey, _ row: Row) -> Bool { key.isIn(table) && matches(row) }
+
+    /// Whether a row of the table exists, has a value for each condition, and meets all conditions.
     package func matches(_ row: Row) -> Bool {
         row.isLive
             && conditions.allSatisfy { condition in

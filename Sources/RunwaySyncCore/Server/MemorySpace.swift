@@ -17,7 +17,7 @@ package struct MemorySpace: SpaceStore, SpaceTables {
     package func row(_ key: RowKey) -> Row { rows[key] ?? .absent }
     package mutating func setRow(_ key: RowKey, _ row: Row) { rows[key] = row }
     package func keys(matching batch: BatchUpdate, limit: Int) -> [RowKey] {
-        Array(rows.filter { $0.key.table == batch.table && batch.matches($0.value) }.map(\.key).sorted().prefix(limit))
+        Array(rows.filter { batch.matches($0.key, $0.value) }.map(\.key).sorted().prefix(limit))
     }
     package func rows(after key: RowKey?, limit: Int) -> [KeyedRow] {
         let keys = rows.keys.filter { row in key.map { row > $0 } ?? true }.sorted()

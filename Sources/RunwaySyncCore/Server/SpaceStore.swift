@@ -101,6 +101,9 @@ package struct Sender: Hashable, Sendable {
 }
 
 extension [WaitingOperation] {
+    /// The subject for whom the row of the list counts: the sender of the first operation.
+    package var subject: String? { first?.sender.subject }
+
     /// Whether the list can't be stored beside a row: it has more than 1,000 operations, or 4 MiB.
     var isTooLong: Bool {
         count > 1_000 || reduce(0) { $0 + $1.operation.byteCount } > Transaction.maximumBytes

@@ -30,7 +30,7 @@ package struct SpaceWork: SpaceStore {
         covered.rows.formUnion(content.rows.keys)
         if let page = needs.page { (covered.page, loaded.page) = (page, content.page) }
         for need in needs.batches {
-            let count = content.rows.count { $0.key.table == need.batch.table && need.batch.matches($0.value) }
+            let count = content.rows.count { need.batch.matches($0.key, $0.value) }
             matchCount += count
             matches[need.batch] = count < need.limit ? .max : need.limit
         }
@@ -78,7 +78,7 @@ package struct SpaceWork: SpaceStore {
 
     package func keys(matching batch: BatchUpdate, limit: Int) throws -> [RowKey] {
         func matching(_ rows: [RowKey: Row]) -> [RowKey] {
-            rows.filter { $0.key.table == batch.table && batch.matches($0.value) }.map(\.key)
+            rows.filter { batch.matches($0.key, $0.value) }.map(\.key)
         }
         let keys = matching(loaded.rows).filter { changes.rows[$0] == nil } + matching(changes.rows)
         let limitOfLoad = matches[batch] ?? 0

@@ -105,16 +105,18 @@ package struct RowKey: Hashable, Comparable, Sendable {
 
     /// Orders by the bytes of the table, and then by the id.
     package static func < (left: Self, right: Self) -> Bool {
-        if left.table.isSame(as: right.table) { return left.id < right.id }
+        if left.isIn(right.table) { return left.id < right.id }
         return left.table.utf8.lexicographicallyPrecedes(right.table.utf8)
     }
 
-    package static func == (left: Self, right: Self) -> Bool {
-        left.id == right.id && left.table.isSame(as: right.table)
-    }
+    package static func == (left: Self, right: Self) -> Bool { left.id == right.id && left.isIn(right.table) }
+
+    /// Whether the row is one of a table.
+    package func isIn(_ table: String) -> Bool { self.table.isSame(as: table) }
 }
 
 extension String {
-    /// Whether two texts have the same bytes. Databases compare so; Swift takes two forms of one accent for equal.
-    func isSame(as other: String) -> Bool { utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) }
+    /// Whether two texts have the same bytes. Databases compare names of tables and columns so; Swift takes two forms of
+    /// one accent for equal.
+    package func isSame(as other: String) -> Bool { utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) }
 }

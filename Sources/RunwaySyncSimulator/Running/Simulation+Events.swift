@@ -133,11 +133,12 @@ extension Simulation {
         try handle(.wrote, on: index)
     }
 
-    /// Ends all faults. Rights stay as they are.
+    /// Ends all faults, small limits too. Rights stay as they are.
     mutating func endFaults() throws {
         server.core.pageLimit = max(server.core.pageLimit, 20)
         for index in devices.indices {
             devices[index].link = .clear
+            devices[index].process.packetLimit = max(devices[index].process.packetLimit, 20)
             devices[index].failures = []
             devices[index].crash = nil
             if server.core.minimumSchema > 1 { try update(index) }

@@ -113,7 +113,7 @@ package struct MemoryDeviceStore: DeviceStore, SimulatedFile {
     package mutating func setRow(_ key: RowKey, _ row: Row) { rows[key] = row }
 
     package func keys(matching batch: BatchUpdate, limit: Int) -> [RowKey] {
-        Array(rows.filter { $0.key.table == batch.table && batch.matches($0.value) }.map(\.key).sorted().prefix(limit))
+        Array(rows.filter { batch.matches($0.key, $0.value) }.map(\.key).sorted().prefix(limit))
     }
 
     package func shown(_ key: RowKey) -> Columns<SyncValue>? { shownRows[key] }

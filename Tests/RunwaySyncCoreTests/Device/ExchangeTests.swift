@@ -144,6 +144,22 @@ struct ExchangeTests {
         #expect(try pair.handle(.prompted) == nil)
     }
 
+    /// Two processes have an engine on one file (rule 13).
+    @Test func aLatePageBringsNoEvictedRowsBack() throws {
+        var pair = Pair()
+        try pair.write(["a": .text("1")], on: 1)
+        try pair.sync(1)
+        let (pull, exchange) = try #require(try pair.handle(.prompted))
+        let page = try pair.respond(to: pull)
+        pair.space.close(pair.files[0].state.device)
+        var other = SyncDevice(ConflictPolicies())
+        for event in [SyncDevice.Event.prompted, .received(try pair.respond(to: pull), exchange: 1)] {
+            _ = try other.handle(event, at: pair.now, in: &pair.files[0], using: &pair.random)
+        }
+        _ = try pair.handle(.received(page, exchange: exchange))
+        #expect(pair.files[0].shownRows.isEmpty && pair.files[0].state.isRevoked)
+    }
+
     /// Rule 19.
     @Test func aWithdrawnTransactionDoesNotBlockItsSuccessor() throws {
         var pair = Pair()
