@@ -337,6 +337,7 @@ let package = Package(
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
                 "RunwayStreams", "RunwayChat", "RunwayTesting", "RunwayTestServer", "RunwayStorage",
                 "RunwayServerStorage", "RunwaySync", "RunwayTables",
+                "RunwayBundleRepository", "RunwayBundles", "RunwayMediator", "RunwayTUF",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),

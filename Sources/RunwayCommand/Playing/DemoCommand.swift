@@ -21,6 +21,7 @@ struct DemoCommand: AsyncParsableCommand {
             when it is back. Then two users chat, and one writes without a network.
             Then an app is killed, and shows without a server what it has saved.
             Then two devices of one user change the same notes, one without a network.
+            Then a page comes in signed bundles, of which one is broken, to 41 devices.
             Last, a host with four addresses of the loopback, near and far, of which
             one is dead and one fails while a call is in flight.
 
@@ -28,8 +29,8 @@ struct DemoCommand: AsyncParsableCommand {
             and how many requests they took, and what the layer did; then the totals
             of the app's screens, without the parts after the outage, and which
             addresses were dialled and used. --verbose prints each screen and, except
-            in the parts log, train, chat, saving and devices, each call with its
-            decisions and its duration instead.
+            in the parts log, train, chat, saving, devices and bundles, each call with
+            its decisions and its duration instead.
 
             The demo verifies itself: the outcome of every call, the rows against
             the listings, and the requests and bytes in the app's records against
@@ -40,8 +41,8 @@ struct DemoCommand: AsyncParsableCommand {
             "bytes", "flights" (a record for every call), "envelopes" (a record for
             every request that carried several calls), all of them for the parts up to
             the outage; "signing", "hosts" (both with "flights" of their own), "log",
-            "train", "chat", "saving" and "devices" (the results of the last parts),
-            "scenes", "seed" and "problems".
+            "train", "chat", "saving", "devices" and "bundles" (the results of the last
+            parts), "scenes", "seed" and "problems".
 
             PARTS, for --scene
               \(Self.names)

@@ -20,6 +20,7 @@ struct DemoStory {
         if let chat = report.chat { story.append(chat) }
         if let saving = report.saving { story.append(saving) }
         if let devices = report.devices { story.append(devices) }
+        if let bundles = report.bundles { story.append(bundles) }
         if !report.scenes.isEmpty { story.appendTotals() }
         if let hosts = report.hosts { story.append(hosts) }
         story.appendProblems()
@@ -159,6 +160,12 @@ struct DemoStory {
     private mutating func append(_ devices: DevicesTourReport) {
         title(.devices, Self.count([devices.offline], "change"), Self.count([devices.conflictsAsked], "conflict"))
         for row in devices.questions + devices.screen.dropFirst().prefix(2) { line("    \(row)", .dim) }
+    }
+
+    /// Appends the page that each launch of the first device showed.
+    private mutating func append(_ bundles: BundlesTourReport) {
+        title(.bundles, Self.count([bundles.fleet + 1], "device"), "\(bundles.chosen) in 30 %")
+        for row in bundles.screen { line("    \(row)", .dim) }
     }
 
     private mutating func appendProblems() {

@@ -2,7 +2,7 @@
     /// A part of the demo. Each part can be played separately.
     package enum DemoPart: String, Sendable, CaseIterable, Codable {
         case lists, map, details, cache, refresh, sharing, filter, leaving, parameters, failures, paging, merging, login
-        case outage, signing, addresses, log, train, chat, saving, devices
+        case outage, signing, addresses, log, train, chat, saving, devices, bundles
 
         /// The user's action, or an event in the app's surroundings.
         package var action: String {
@@ -28,6 +28,7 @@
             case .chat: "Two users chat; one loses the network and writes on"
             case .saving: "The app is killed, and opened without a server"
             case .devices: "Two devices change notes; one is on a train"
+            case .bundles: "The shop's page comes in bundles; one is broken"
             }
         }
 
@@ -55,6 +56,7 @@
             case .chat: "What was written without a network goes out later; nothing comes twice."
             case .saving: "A list, a saved home with its picture and an offer are in its tables."
             case .devices: "Both end equal; the user is asked about the one real conflict."
+            case .bundles: "After two launches the last good one returns; 30 % get the next first."
             }
         }
     }

@@ -31,6 +31,7 @@
                 blocks.append(
                     Self.block(DemoPart.devices.action, devices.screen + devices.questions + ["\(devices)"]))
             }
+            if let bundles { blocks.append(Self.block(DemoPart.bundles.action, bundles.screen + ["\(bundles)"])) }
             if !problems.isEmpty { blocks.append(Self.block("Not as it should be", problems)) }
             return blocks.joined(separator: "\n\n")
         }

@@ -44,6 +44,8 @@
         package var saving: SavingTourReport?
         /// The report of the tour with two devices; `nil` if it was not played.
         package var devices: DevicesTourReport?
+        /// The report of the tour with bundles; `nil` if it was not played.
+        package var bundles: BundlesTourReport?
         /// The report of the tour with signed requests; `nil` if it was not played.
         package var signing: SigningTourReport?
 
@@ -96,6 +98,7 @@
             try await add(.chat, at: \.chat) { try await ChatTour.play() }
             try await add(.saving, at: \.saving) { try await SavingTour.play(seed: seed) }
             try await add(.devices, at: \.devices) { try await DevicesTour.play() }
+            try await add(.bundles, at: \.bundles) { try await BundlesTour.play() }
             return report
         }
     }

@@ -36,6 +36,8 @@ struct DemoTests {
         let devices = try #require(report["devices"] as? [String: Any])
         #expect(["offline", "conflictsAsked", "waiting"].map { devices[$0] as? Int } == [5, 1, 0])
         #expect(devices["equal"] as? Bool == true)
+        let bundles = try #require(report["bundles"] as? [String: Any])
+        #expect(["condemned", "returnedTo", "recorded", "installed"].map { bundles[$0] as? Int } == [3, 2, 5, 40])
         #expect((signing["rows"] as? [[String: Any]])?.map { $0["accepted"] as? Int } == [1, 0, 0, 0, 1, 40])
         #expect(calls == sent + notSent.values.reduce(0, +))
         #expect(
