@@ -20,7 +20,7 @@ package struct ConflictPolicies: Sendable {
     package init(_ tables: Columns<ConflictPolicy> = [:]) { self.tables = tables }
 
     /// Whether a change of a row can change a copy of it instead.
-    var makeCopies: Bool { tables.values.contains(.keepBoth) }
+    var makeCopies: Bool { tables.contains { $0.value == .keepBoth } }
 
     package subscript(table table: String) -> ConflictPolicy { tables[table] ?? .newestPerColumn }
 }
