@@ -63,16 +63,18 @@ enum Shop {
     ///
     /// - Parameters:
     ///   - origin: The origin of the shop's pages.
+    ///   - bundles: The files of the pages, if they are in a bundle.
     ///   - sinks: Receive a record of each call.
     static func bridge(
-        for origin: RunwayBridge.Origin, over network: NetworkLayer, in mediator: Mediator, sinks: [any BridgeSink] = []
+        for origin: RunwayBridge.Origin, over network: NetworkLayer, in mediator: Mediator, bundles: [BundleFiles] = [],
+        sinks: [any BridgeSink] = []
     ) -> Bridge {
         let listOrders = Command("orders.list", calling: OrderList.self, on: network)
         // A whole business: the web page learns the address, and nothing of the screen that picks it.
         let pickAddress = Command(
             "addresses.pick", resultOf: { (_: NoValue, reply) in AddressPage.pick(reply) }, in: mediator)
         let commands = [listOrders, sendPicture(over: network), followOrders(over: network), pickAddress]
-        return Bridge(capabilities: [Capability(origin, commands: commands)], sinks: sinks)
+        return Bridge(capabilities: [Capability(origin, commands: commands)], bundles: bundles, sinks: sinks)
     }
 
     private static func sendPicture(over network: NetworkLayer) -> Command {

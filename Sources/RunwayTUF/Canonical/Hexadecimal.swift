@@ -9,9 +9,23 @@ package enum Hexadecimal {
 
     /// Returns the bytes of digits; `nil` if a character is no lower-case digit, or if the number of digits is odd.
     package static func bytes(_ text: String) -> [UInt8]? {
-        let values = text.utf8.compactMap { digits.firstIndex(of: $0) }
-        guard values.count == text.utf8.count, values.count.isMultiple(of: 2) else { return nil }
-        return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count / 2)
+        var high: UInt8?
+        for character in text.utf8 {
+            guard let value = value(of: character) else { return nil }
+            if let first = high { bytes.append(first << 4 | value) }
+            high = high == nil ? value : nil
+        }
+        return high == nil ? bytes : nil
+    }
+
+    private static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 
     /// Returns the SHA-256 digest of bytes as digits.
