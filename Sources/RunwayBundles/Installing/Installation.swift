@@ -74,7 +74,9 @@ struct Installation: Sendable {
     private func download(_ file: BundleManifest.File, _ progress: DownloadProgress) async throws {
         let digest = file.sha256
         if file.length < RepositoryNetwork.resumedByteCount {
-            guard let bytes = try await files.target(digest, upTo: Int(file.length)) else { throw absence(of: file) }
+            guard let bytes = try await files.target(digest, upTo: Int(clamping: file.length)) else {
+                throw absence(of: file)
+            }
             guard bytes.count == file.length, Hexadecimal.sha256(bytes) == digest else { throw mismatch(of: file) }
             try folder.store(bytes, as: digest)
         } else {

@@ -28,7 +28,7 @@ public final class RunningBundle: Sendable {
     /// - Parameter path: The path without a slash before it. Paths are compared byte by byte.
     /// - Returns: `nil` if the bundle has no such file.
     /// - Throws: ``BundleError/Kind/damaged`` if the file does not have the bytes that the manifest lists. The bundle
-    ///   is then not launched again, and can be downloaded again.
+    ///   is then not launched again, and can be downloaded again; ``BundleError/Kind/storage`` if it can't be read.
     public func read(_ path: String) throws(BundleError) -> Data? {
         guard let installed else { return try embedded.read(path) }
         guard let file = installed.manifest.file(path) else { return nil }

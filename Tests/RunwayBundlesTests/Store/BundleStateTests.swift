@@ -84,7 +84,7 @@ struct BundleStateTests {
         #expect(device.state.running == bundle(2))
     }
 
-    @Test mutating func aBundleThatWasNeverReadyIsNotGood() {
+    @Test mutating func bundlesThatWereNeverReadyAreNotGood() {
         device.run(bundle(2))
         _ = device.state.install(bundle(3))
         _ = device.launch()

@@ -17,6 +17,8 @@ final class BundleScene: Sendable {
     static let now = UnixTime(seconds: 1_780_315_200)
 
     let url: URL
+    /// The folder of the store.
+    let device: URL
     let status = SettableNetworkStatus(.wifi)
     private let origin: ScriptedOrigin
     private let network: NetworkLayer
@@ -32,16 +34,22 @@ final class BundleScene: Sendable {
     private let state = Mutex(State())
     private let time: DeviceTime
 
-    static func run(clock: ManualClock? = nil, _ body: (BundleScene) async throws -> Void) async throws {
+    /// - Parameters:
+    ///   - clock: A clock that the test advances. The default is the system's.
+    ///   - disk: The disk of the device. The default is the system's.
+    static func run(
+        clock: ManualClock? = nil, disk: URL? = nil, _ body: (BundleScene) async throws -> Void
+    ) async throws {
         try await withScriptedOrigin { origin in
-            let scene = try BundleScene(origin, clock)
+            let scene = try BundleScene(origin, clock, disk)
             defer { try? FileManager.default.removeItem(at: scene.url) }
             try await body(scene)
         }
     }
 
-    private init(_ origin: ScriptedOrigin, _ clock: ManualClock?) throws {
+    private init(_ origin: ScriptedOrigin, _ clock: ManualClock?, _ disk: URL?) throws {
         url = FileManager.default.temporaryDirectory.appending(path: "BundleScene.\(UUID().uuidString)")
+        device = (disk ?? url).appending(path: "device")
         self.origin = origin
         let time = DeviceTime()
         let wall = { @Sendable in time.date }
@@ -129,7 +137,6 @@ final class BundleScene: Sendable {
     // MARK: - The device
 
     var embedded: URL { url.appending(path: "app") }
-    var device: URL { url.appending(path: "device") }
 
     /// Starts a process of the app, after the former one has ended.
     func store(
