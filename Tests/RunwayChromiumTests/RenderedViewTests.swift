@@ -32,6 +32,13 @@ struct RenderedViewTests {
         return tree.html(ViewPage(isRightToLeft: isRightToLeft))
     }
 
+    /// Loads a page, and waits until it is complete.
+    private func show(_ path: String, in visit: Visit) async throws {
+        try await visit.page.load(visit.home + path)
+        _ = try await visit.page.evaluate(
+            "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(true)))")
+    }
+
     private func value<Value: Decodable>(_ expression: String, in visit: Visit) async throws -> Value {
         try JSONDecoder().decode(Value.self, from: Data(try await visit.page.evaluate(expression).utf8))
     }
@@ -54,7 +61,7 @@ struct RenderedViewTests {
                 (320, "ltr", false), (390, "rtl", true), (834, "ltr", true), (834, "rtl", false),
             ] {
                 try await visit.page.setScreen(width: width, height: 700, isDark: isDark)
-                try await visit.page.load("\(visit.home)/\(direction)")
+                try await show("/\(direction)", in: visit)
                 let found: [[String]] = try await value(styles, in: visit)
                 for (sample, styles) in zip(Self.samples, found) {
                     let expected = isDark ? sample.dark ?? sample.light : sample.light
@@ -85,7 +92,7 @@ struct RenderedViewTests {
             for width in [320, 390, 834] {
                 try await visit.page.setScreen(width: width, height: 700, isDark: false)
                 for (path, first, last) in [("/ltr", 0, 1), ("/rtl", 1, 0)] {
-                    try await visit.page.load(visit.home + path)
+                    try await show(path, in: visit)
                     let boxes: [[Double]] = try await value(edges, in: visit)
                     #expect(boxes[0][first] == 10 && boxes[1][first] == 115 && boxes[3][last] == 10, "\(boxes)")
                 }
@@ -102,7 +109,7 @@ struct RenderedViewTests {
             """
         let pages = try ["/view": Self.page(text, #"{"a":{"id":"\"<7>"},"b":"\"quoted\""}"#)]
         try await Visit(pages).run { (visit) async throws in
-            try await visit.page.load(visit.home + "/view")
+            try await show("/view", in: visit)
             _ = try await visit.page.evaluate(
                 "(globalThis.events = [], addEventListener('runway-view', event => events.push(event.detail)), 0)")
             try await visit.page.click(x: 20, y: 20)
@@ -140,7 +147,7 @@ struct RenderedViewTests {
             #"{"node":"box","children":[{"node":"box","each":"{a}","as":"t","children":[\#(nodes.joined(separator: ","))]}]}"#
         let json = String(decoding: try JSONEncoder().encode(["a": texts]), as: UTF8.self)
         try await Visit(["/view": Self.page(text, json)]).run { (visit) async throws in
-            try await visit.page.load(visit.home + "/view")
+            try await show("/view", in: visit)
             let state = try await visit.page.evaluate(
                 """
                 new Promise(done => setTimeout(done, 50)).then(() => [

@@ -48,13 +48,13 @@ extension Attribute {
             form: .color, property: "border", initial: "0px none", before: "1px solid ", modifier: "border(_:)"),
         .radius: Row(
             form: .number(0...1000, .points), property: "border-radius", initial: "0px",
-            modifier: "clipShape(.rect(cornerRadius:))"),
+            modifier: "clipShape(_:)"),
         .shadow: Row(
             form: .number(0...100, .points), property: "box-shadow", initial: "none", before: "0 0 ",
             after: " rgb(0 0 0 / 0.33)", modifier: "shadow(radius:)"),
         .opacity: Row(form: .number(0...1, .none), property: "opacity", initial: "1", modifier: "opacity(_:)"),
         .clip: Row(
-            form: .flag(yes: "clip", no: "visible"), property: "overflow", initial: "visible", modifier: "clipped()"),
+            form: .flag(yes: "clip", no: "visible"), property: "overflow", initial: "visible", modifier: "clipShape(_:)"),
         .font: Row(
             form: .keyword([
                 "caption": "0.75rem", "footnote": "0.8125rem", "callout": "1rem", "body": "1.0625rem",
