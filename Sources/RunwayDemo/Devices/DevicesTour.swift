@@ -8,8 +8,8 @@
     import RunwayTestServer
     import RunwayTesting
 
-    /// Two devices of one user change the same notes. One of them is on a train without a network, takes a photo, and is
-    /// killed there.
+    /// Two devices of one user change the same notes. One of them is on a train without a network, takes a photo, and
+    /// is killed there.
     ///
     /// The server, the sockets, the files and `kill -9` are real. A relay cuts the connections of the device on the
     /// train.

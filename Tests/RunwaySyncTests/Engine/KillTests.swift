@@ -60,11 +60,15 @@ import Testing
             }
         }
 
-        @Test(arguments: [1, 4, 11])
-        func killedDeviceLosesNothing(_ count: Int) async throws {
+        /// - Parameter failure: The failure of all pushes before the kill; `nil` for none.
+        @Test(
+            arguments: [(1, nil), (4, nil), (11, nil), (4, .refuses(500)), (4, .losesResponse)]
+                as [(Int, SyncServer.Failure?)])
+        func killedDeviceLosesNothing(_ count: Int, _ failure: SyncServer.Failure?) async throws {
             let (folder, list) = (try TemporaryFolder(), UUID(number: 1))
             try await SyncServer.run { server in
                 let (path, port) = (folder.url.path, server.port)
+                if let failure { server.faults.add(failure, to: "push", count: 1_000) }
                 // The process needs the server of this one.
                 _ = await oneAtATime {
                     await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -72,6 +76,7 @@ import Testing
                         try await KillTests.writeAndDie(path, port: port, list: list, after: count)
                     }
                 }
+                server.faults.end()
                 let store = try await RecordStore.open(at: folder.file, tables: [Notes.self])
                 let engine = try await SyncEngine(store, over: server.makeNetwork(), service: Backend.self)
                 #expect(await engine.syncInTime() == nil)

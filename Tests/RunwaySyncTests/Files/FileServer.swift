@@ -28,6 +28,8 @@ struct FileServer: Sendable {
         /// The methods of the requests for files, in their order. A part of an upload is a `PATCH`.
         var methods: [String] { state.withLock { $0.requests } }
         func count(_ method: String) -> Int { methods.filter { $0 == method }.count }
+        /// Whether an upload is held.
+        var isHolding: Bool { state.withLock { !$0.held.isEmpty } }
         /// The number of uploads whose response or failure is known.
         var endedUploadCount: Int { state.withLock { $0.endedUploadCount } }
 
