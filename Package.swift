@@ -87,6 +87,9 @@ let package = Package(
             name: "Scripts",
             description: "RunwayScripts runs JavaScript; on Linux it needs JavaScriptCore of WebKitGTK 4.1.",
             enabledTraits: ["Signing"]),
+        .trait(
+            name: "Lua", description: "RunwayScripts runs Lua 5.4, too; needs the interpreter and its header files.",
+            enabledTraits: ["Scripts"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -118,6 +121,11 @@ let package = Package(
             name: "RunwayBrotli", linkerSettings: [.linkedLibrary("brotlidec", .when(traits: ["Brotli"]))]),
         .target(name: "RunwayZstd", linkerSettings: [.linkedLibrary("zstd", .when(traits: ["Zstd"]))]),
         .target(name: "RunwayLibPQ", linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
+        .target(
+            name: "RunwayLua",
+            cSettings: [.treatAllWarnings(as: .error), .define("RUNWAY_LUA", .when(traits: ["Lua"]))],
+            linkerSettings: [.linkedLibrary("lua5.4", .when(platforms: [.linux], traits: ["Lua"]))]
+        ),
         .target(
             name: "RunwayJavaScript",
             linkerSettings: [
@@ -197,6 +205,7 @@ let package = Package(
                 "Runway", "RunwayBundles", "RunwayDigest", "RunwayJSON",
                 .target(
                     name: "RunwayJavaScript", condition: .when(platforms: javaScriptPlatforms, traits: ["Scripts"])),
+                .target(name: "RunwayLua", condition: .when(traits: ["Lua"])),
             ],
             swiftSettings: scriptSettings
         ),

@@ -7,7 +7,7 @@ struct AppleCheckTests {
     private static let leftOut = [
         "in C, whose code is the same everywhere": [
             "RunwayJSONSIMD", "RunwayZlib", "RunwayDigest", "RunwayBrotli", "RunwayZstd", "RunwayLibPQ",
-            "RunwayJavaScript",
+            "RunwayJavaScript", "RunwayLua",
             "CountedAllocation",
         ],
         "in C, which does nothing on systems other than Linux": ["RunwayFiles"],

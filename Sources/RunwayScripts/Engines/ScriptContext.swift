@@ -39,9 +39,10 @@ struct ScriptArguments: Sendable {
 /// A language of scripts, by the suffix of their files.
 enum ScriptLanguage: String, Sendable {
     case javaScript = ".js"
+    case lua = ".lua"
 
     init?(path: String) {
-        guard let language = [Self.javaScript].first(where: { path.hasSuffix($0.rawValue) }) else { return nil }
+        guard let language = [Self.javaScript, .lua].first(where: { path.hasSuffix($0.rawValue) }) else { return nil }
         self = language
     }
 
@@ -55,6 +56,12 @@ enum ScriptLanguage: String, Sendable {
                 return try JavaScriptContext()
             #else
                 throw ScriptError(.unsupported, "The package is built without the trait Scripts")
+            #endif
+        case .lua:
+            #if Lua
+                return try LuaContext()
+            #else
+                throw ScriptError(.unsupported, "The package is built without the trait Lua")
             #endif
         }
     }

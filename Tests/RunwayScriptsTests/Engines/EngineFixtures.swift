@@ -36,6 +36,10 @@ struct ScriptedApp {
         return app
     }
 
+    func hasPassedItsDeadline() async throws {
+        try await waitUntil("a record") { records.all.contains { $0.error?.kind == .deadlinePassed } }
+    }
+
     /// Waits until a script that was slower than its deadline has ended.
     func idle() async throws {
         try await waitUntil("the end of the script") { self.number(1) == 7 }

@@ -49,7 +49,7 @@
                 "let calls = 0; patch('number', 1, n => { if (n == 1) return 7; \(body) })", deadlines: .short)
             #expect(app.number(5) == -5)
             try await app.idle()
-            #expect(app.records.all.contains { $0.error?.kind == .deadlinePassed })
+            try await app.hasPassedItsDeadline()
         }
 
         @Test func loopWhileLoadingIsStopped() async throws {
@@ -122,11 +122,9 @@
             #expect((0..<1).contains(values[2]) && (0..<1).contains(values[3]) && values[2] != values[3])
         }
 
-        /// What the engine does not stop: a regular expression that takes years, jobs that add jobs, and functions that
-        /// call themselves again for each overflow of the stack.
+        /// What the engine does not stop: a regular expression that takes years, and jobs that add jobs.
         @Test(arguments: [
             "return /^(a+)+$/.test('a'.repeat(60) + '!') ? 1 : 2", "(async function () { for (;;) await 0 })()",
-            "(function f() { try { f() } finally { f() } })()",
         ])
         func scriptThatHangsIsCondemned(_ body: String) async throws {
             let folder = try MarkerFolder()
