@@ -86,10 +86,10 @@ struct ChangeTests {
     }
 
     @Test func treesOfOtherDocumentsAreIgnored() throws {
-        let one = try view(#"{"node":"text","text":"{a}","opacity":0.5}"#)
-        let other = try view(#"{"node":"text","text":"{a}"}"#)
-        let json = try data(#"{"a":"b"}"#)
-        #expect(other.tree(of: json, after: one.tree(of: json)).root.appearance.settings.isEmpty)
+        let rows = #"{"node":"box","children":[{"node":"text","each":"{a}","text":"TEXT {item}"}]}"#
+        let (one, other) = try (view(rows.replacing("TEXT", with: "one")), view(rows.replacing("TEXT", with: "other")))
+        let json = try data(#"{"a":[1]}"#)
+        #expect(other.tree(of: json, after: one.tree(of: json)).texts == ["other 1"])
     }
 
     @Test func longestIncreaseIsFound() {
