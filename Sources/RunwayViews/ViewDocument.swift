@@ -21,8 +21,8 @@ public struct ViewDocument: Sendable {
     ///   - value: The root of a JSON document.
     ///   - skin: The values of the tokens that the document uses. The default is none.
     ///   - limits: The limits of the document and of its trees.
-    /// - Throws: ``ViewError`` of kind `structure`, `missingToken`, `missingTemplate`, `templateCycle` or `limit`; of kind
-    ///   `json` for a value of an unreadable document.
+    /// - Throws: ``ViewError`` of kind `structure`, `missingToken`, `missingTemplate`, `templateCycle` or `limit`; of
+    ///   kind `json` for a value of an unreadable document.
     public init(_ value: JSONValue, skin: ViewSkin = .none, limits: ViewLimits = .default) throws(ViewError) {
         if let error = value.invalidDocumentError { throw ViewError(.json, at: "$", error.description) }
         var reader = DocumentReader(limits: limits, skin: skin)
@@ -32,7 +32,8 @@ public struct ViewDocument: Sendable {
 
     /// Reads a document from JSON text, as an app receives it.
     ///
-    /// - Throws: As ``init(_:skin:limits:)``; of kind `json` if the text is not JSON, or longer or deeper than the limits allow.
+    /// - Throws: As ``init(_:skin:limits:)``; of kind `json` if the text is not JSON, or longer or deeper than the
+    ///   limits allow.
     public init(_ bytes: [UInt8], skin: ViewSkin = .none, limits: ViewLimits = .default) throws(ViewError) {
         let document: JSONDocument
         do {
@@ -45,8 +46,8 @@ public struct ViewDocument: Sendable {
     ///
     /// - Parameters:
     ///   - data: The data that paths lead into. Missing values are empty.
-    ///   - former: A tree of former data, of which unchanged nodes are taken over; the result is the same without it. The
-    ///     tree of another document is ignored.
+    ///   - former: A tree of former data, of which unchanged nodes are taken over; the result is the same without it.
+    ///     The tree of another document is ignored.
     public func tree(of data: JSONValue, after former: ViewTree? = nil) -> ViewTree {
         var resolver = Resolver(limits: limits, nodeLimit: limits.maximumNodeCount)
         let before = former?.part === root ? former?.root : nil

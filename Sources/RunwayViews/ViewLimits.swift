@@ -8,7 +8,8 @@ public struct ViewLimits: Sendable, Hashable {
     /// The maximum depth of nested nodes, with the nodes of templates where they are used. The default is 32.
     public var maximumDepth: Int
     /// The maximum number of nodes that are read in a document, and that are visited to make one tree: hidden nodes and
-    /// uses of templates count. The default is 10 000. Rows of a list are not in the tree; they have ``maximumRowNodeCount``.
+    /// uses of templates count. The default is 10 000. Rows of a list are not in the tree; they have
+    /// ``maximumRowNodeCount``.
     public var maximumNodeCount: Int
     /// The maximum number of nodes that are visited to make one row of a list. The default is 1000.
     public var maximumRowNodeCount: Int

@@ -7,8 +7,8 @@
 /// for edit in next.edits(since: tree) { apply(edit, next.node(at: edit.path)) }
 /// ```
 ///
-/// Edits are applied in their order. Those of one parent begin with removals; insertions and moves follow from the first
-/// child to the last, and then changes.
+/// Edits are applied in their order. Those of one parent begin with removals; insertions and moves follow from the
+/// first child to the last, and then changes.
 public struct ViewEdit: Sendable, Hashable {
     /// What becomes of the node.
     public enum Action: Sendable, Hashable {
@@ -31,10 +31,11 @@ public struct ViewEdit: Sendable, Hashable {
 }
 
 extension ViewTree {
-    /// Returns the edits that make this tree of a former one: none for equal trees, and no more than the nodes that differ.
+    /// Returns the edits that make this tree of a former one: none for equal trees, and no more than the nodes that
+    /// differ.
     ///
-    /// Pass the former tree to ``ViewDocument/tree(of:after:)``, too: nodes that were taken over are not compared. Rows that
-    /// have never been read are compared by their data, and replaced.
+    /// Pass the former tree to ``ViewDocument/tree(of:after:)``, too: nodes that were taken over are not compared. Rows
+    /// that have never been read are compared by their data, and replaced.
     public func edits(since former: ViewTree) -> [ViewEdit] {
         var difference = Difference()
         difference.compare(former.root, root, at: [])

@@ -1,7 +1,7 @@
 /// The addresses from which a view may show images. Data fill addresses, so that they are not trusted.
 ///
-/// A file of the bundle, such as `images/coupon.png`, is always allowed: a path without scheme, dots for folders above and
-/// escapes.
+/// A file of the bundle, such as `images/coupon.png`, is always allowed: a path without scheme, dots for folders above
+/// and escapes.
 public struct ViewAddresses: Sendable, Hashable {
     /// The allowed schemes, in small letters.
     public let schemes: Set<String>
@@ -14,8 +14,8 @@ public struct ViewAddresses: Sendable, Hashable {
     /// Creates a list.
     ///
     /// - Parameters:
-    ///   - schemes: The allowed schemes. Only addresses with `//` and a host after the scheme are allowed, so that `data` and
-    ///     `javascript` have no effect. The default is `https`.
+    ///   - schemes: The allowed schemes. Only addresses with `//` and a host after the scheme are allowed, so that
+    ///     `data` and `javascript` have no effect. The default is `https`.
     ///   - hosts: The allowed hosts; `nil` for all.
     public init(schemes: Set<String> = ["https"], hosts: Set<String>?) {
         (self.schemes, self.hosts) = (Set(schemes.filter(Self.isScheme)), hosts)
@@ -31,8 +31,8 @@ public struct ViewAddresses: Sendable, Hashable {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
-    /// Returns whether an address is a file of the bundle, or has an allowed scheme and an allowed host, and no user and
-    /// password. Only ASCII is allowed.
+    /// Returns whether an address is a file of the bundle, or has an allowed scheme and an allowed host, and no user
+    /// and password. Only ASCII is allowed.
     public func allows(_ address: String) -> Bool {
         let bytes = Array(address.utf8)
         guard bytes.count <= 4096, bytes.allSatisfy({ (0x21...0x7E).contains($0) && !#""'<>\^`{|}"#.utf8.contains($0) })

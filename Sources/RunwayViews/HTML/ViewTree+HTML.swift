@@ -27,9 +27,9 @@ public struct ViewPage: Sendable, Hashable {
 extension ViewTree {
     /// Returns the tree as a page of HTML.
     ///
-    /// Data become text and escaped attributes, never markup, style or code, and the page's content security policy allows
-    /// only its own script. That one dispatches a `runway-view` event at the window for each event that the document names,
-    /// with its `name`, its `detail` and the `value` of a changed input; keys work as clicks do.
+    /// Data become text and escaped attributes, never markup, style or code, and the page's content security policy
+    /// allows only its own script. That one dispatches a `runway-view` event at the window for each event that the
+    /// document names, with its `name`, its `detail` and the `value` of a changed input; keys work as clicks do.
     public func html(_ page: ViewPage = ViewPage()) -> String {
         var writer = HTMLWriter(addresses: page.addresses, nodeLimit: page.maximumNodeCount)
         writer.write(root)

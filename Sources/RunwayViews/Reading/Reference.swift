@@ -20,7 +20,8 @@ struct Reference: Sendable, Hashable {
 
 /// The names that paths can begin with, at one node of the document.
 struct Names: Sendable {
-    /// The parameters of the template in their order of first use; `nil` outside templates, where paths lead into the data.
+    /// The parameters of the template in their order of first use; `nil` outside templates, where paths lead into the
+    /// data.
     var parameters: [String]?
     /// The names of the surrounding `each`.
     var items: [String] = []

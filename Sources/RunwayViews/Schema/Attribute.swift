@@ -54,7 +54,8 @@ extension Attribute {
             after: " rgb(0 0 0 / 0.33)", modifier: "shadow(radius:)"),
         .opacity: Row(form: .number(0...1, .none), property: "opacity", initial: "1", modifier: "opacity(_:)"),
         .clip: Row(
-            form: .flag(yes: "clip", no: "visible"), property: "overflow", initial: "visible", modifier: "clipShape(_:)"),
+            form: .flag(yes: "clip", no: "visible"), property: "overflow", initial: "visible", modifier: "clipShape(_:)"
+        ),
         .font: Row(
             form: .keyword([
                 "caption": "0.75rem", "footnote": "0.8125rem", "callout": "1rem", "body": "1.0625rem",

@@ -21,7 +21,8 @@
         }
     }
 
-    /// A child, whose state belongs to its key. The places are identified by indices, so that only visible rows are made.
+    /// A child, whose state belongs to its key. The places are identified by indices, so that only visible rows are
+    /// made.
     private struct ChildView: View {
         let node: ViewNode
         let parent: BoxLayout

@@ -4,8 +4,8 @@
 
     /// Shows a tree with views of SwiftUI, which lays it out.
     ///
-    /// Lists are lazy: a row is made when it is about to be visible. Fonts follow the size that the user prefers, and motion
-    /// stops if the user reduces it.
+    /// Lists are lazy: a row is made when it is about to be visible. Fonts follow the size that the user prefers, and
+    /// motion stops if the user reduces it.
     public struct TreeView: View {
         private let root: ViewNode
         private let host: TreeHost
@@ -16,8 +16,8 @@
         ///   - tree: The tree to show. Make it outside the main actor.
         ///   - addresses: The addresses of images that are loaded. The default is ``ViewAddresses/https``.
         ///   - files: The folder of the images that have no scheme; by default there is none, and they are not shown.
-        ///   - slots: The app's own views by the names of slots. Each is made of the parameters of the slot, as JSON text. A
-        ///     slot whose name is absent shows its `else`.
+        ///   - slots: The app's own views by the names of slots. Each is made of the parameters of the slot, as JSON
+        ///     text. A slot whose name is absent shows its `else`.
         ///   - onEvent: Receives each event, with the text of a changed input, or `true` or `false` for a switch.
         public init(
             _ tree: ViewTree,
