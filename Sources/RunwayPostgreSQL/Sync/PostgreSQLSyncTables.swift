@@ -279,9 +279,11 @@
             return Int(page.integer(0, 0))
         }
 
-        func waitingRowCount(upTo limit: Int) throws -> Int {
+        func waitingRowCount(of subject: String, upTo limit: Int) throws -> Int {
             try sendChanges()
-            return Int(try run(SyncStatements.waitingRowCount, [.integer(Int64(limit))]).integer(0, 0))
+            let page = try run(
+                SyncStatements.waitingRowCount, [.bytes(Array(subject.utf8)), .integer(Int64(limit))])
+            return Int(page.integer(0, 0))
         }
 
         func devices(after device: Identifier?, limit: Int) throws -> [Identifier] {

@@ -39,7 +39,10 @@
             let removed = waiting.filter { $0.value.isEmpty }.map(\.key)
             add(
                 SyncStatements.saveWaiting, left.count,
-                left.map(\.key).parameters + [.lists(left.map { WaitingList($0.value).encoded() })])
+                left.map(\.key).parameters + [
+                    .lists(left.map { $0.value.subject.map { Array($0.utf8) } }),
+                    .lists(left.map { WaitingList($0.value).encoded() }),
+                ])
             add(SyncStatements.removeWaiting, removed.count, removed.parameters)
             if let space {
                 add(SyncStatements.saveSpace, 1, [.bytes(space.history.encoded()), .integer(space.total)])

@@ -30,7 +30,7 @@
         /// Returns 0, so that the request goes on.
         func deviceCount(of subject: String, upTo limit: Int) -> Int { 0 }
 
-        func waitingRowCount(upTo limit: Int) throws -> Int { throw End() }
+        func waitingRowCount(of subject: String, upTo limit: Int) throws -> Int { throw End() }
         func save(_ changes: SpaceContent) throws { throw End() }
         func setSubject(_ subject: String, of device: Identifier) throws { throw End() }
         func devices(after device: Identifier?, limit: Int) throws -> [Identifier] { throw End() }

@@ -28,7 +28,10 @@ enum SyncStatements {
         """,
         """
         CREATE TABLE IF NOT EXISTS runway_sync_waiting (tenant text NOT NULL, space uuid NOT NULL, name bytea NOT NULL,
-        id uuid NOT NULL, operations bytea NOT NULL, PRIMARY KEY (tenant, space, name, id))
+        id uuid NOT NULL, subject bytea, operations bytea NOT NULL, PRIMARY KEY (tenant, space, name, id))
+        """,
+        """
+        CREATE INDEX IF NOT EXISTS runway_sync_waiting_subject ON runway_sync_waiting (tenant, space, subject)
         """,
     ]
 
@@ -106,7 +109,8 @@ enum SyncStatements {
         AS devices
         """
     static let waitingRowCount = """
-        SELECT count(*) FROM (SELECT 1 FROM runway_sync_waiting WHERE tenant = $1 AND space = $2 LIMIT $3) AS waiting
+        SELECT count(*) FROM (SELECT 1 FROM runway_sync_waiting WHERE tenant = $1 AND space = $2 AND subject = $3 LIMIT $4)
+        AS waiting
         """
     static let mark = "SELECT time, total FROM runway_sync_log WHERE tenant = $1 AND space = $2 AND number = $3"
 
@@ -133,9 +137,10 @@ enum SyncStatements {
         """
     static let removeEntries = "DELETE FROM runway_sync_log WHERE tenant = $1 AND space = $2 AND number <= $3"
     static let saveWaiting = """
-        INSERT INTO runway_sync_waiting (tenant, space, name, id, operations)
-        SELECT $1, $2, * FROM unnest($3::bytea[], $4::uuid[], $5::bytea[])
-        ON CONFLICT (tenant, space, name, id) DO UPDATE SET operations = excluded.operations
+        INSERT INTO runway_sync_waiting (tenant, space, name, id, subject, operations)
+        SELECT $1, $2, * FROM unnest($3::bytea[], $4::uuid[], $5::bytea[], $6::bytea[])
+        ON CONFLICT (tenant, space, name, id)
+        DO UPDATE SET subject = excluded.subject, operations = excluded.operations
         """
     static let removeWaiting = """
         DELETE FROM runway_sync_waiting WHERE tenant = $1 AND space = $2

@@ -111,7 +111,9 @@ private final class MemorySyncTables: SyncTables {
     func deviceCount(of subject: String, upTo limit: Int) -> Int {
         min(content.subjects.values.count { $0 == subject }, limit)
     }
-    func waitingRowCount(upTo limit: Int) -> Int { min(content.space.waiting.count, limit) }
+    func waitingRowCount(of subject: String, upTo limit: Int) -> Int {
+        min(content.space.waiting.values.count { $0.subject?.isSame(as: subject) ?? false }, limit)
+    }
     func devices(after device: Identifier?, limit: Int) -> [Identifier] {
         Array(content.space.devices.keys.filter { key in device.map { key > $0 } ?? true }.sorted().prefix(limit))
     }

@@ -28,7 +28,8 @@ struct SyncExchange: Sendable {
     /// The largest number of device ids of one subject in one space, closed ones included.
     static let maximumDevices = 1_000
 
-    /// The largest number of rows of a space beside which operations wait.
+    /// The largest number of rows of a space beside which operations of one subject wait, so that no member of a space
+    /// uses up what the others need after a restore.
     static let maximumWaitingRows = 10_000
 
     init(
@@ -74,14 +75,14 @@ struct SyncExchange: Sendable {
         return Result(response: response, head: last.number)
     }
 
-    /// Returns the last transaction of the request with an operation that waits beside a row, if operations wait beside
-    /// too many rows of the space; `nil` otherwise.
+    /// Returns the last transaction of the request with an operation that waits beside a row, if operations of the
+    /// subject wait beside too many rows of the space; `nil` otherwise.
     private func transactionThatWaitsInVain(_ changes: SpaceContent, _ tables: any SyncTables) throws -> Identifier? {
         guard case .push(let packet) = request else { return nil }
         let waiting = Set(changes.waiting.values.joined().map(\.operation.id))
         let last = packet.transactions.last { $0.operations.contains { waiting.contains($0.id) } }
         guard let last else { return nil }
-        let count = try tables.waitingRowCount(upTo: Self.maximumWaitingRows + 1)
+        let count = try tables.waitingRowCount(of: subject, upTo: Self.maximumWaitingRows + 1)
         return count > Self.maximumWaitingRows ? last.id : nil
     }
 

@@ -263,12 +263,14 @@ extension SQLiteSyncTables: SyncTables {
             arguments: [space, subject, limit]) ?? 0
     }
 
-    func waitingRowCount(upTo limit: Int) throws -> Int {
+    func waitingRowCount(of subject: String, upTo limit: Int) throws -> Int {
         try writeChanges()
         return try Int.fetchOne(
             database.cachedStatement(
-                sql: "SELECT COUNT(*) FROM (SELECT 1 FROM runway_sync_waiting WHERE space = ? LIMIT ?)"),
-            arguments: [space, limit]) ?? 0
+                sql: """
+                    SELECT COUNT(*) FROM (SELECT 1 FROM runway_sync_waiting WHERE space = ? AND subject = ? LIMIT ?)
+                    """),
+            arguments: [space, subject, limit]) ?? 0
     }
 
     func devices(after device: Identifier?, limit: Int) throws -> [Identifier] {

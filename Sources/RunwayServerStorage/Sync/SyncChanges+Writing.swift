@@ -48,9 +48,13 @@ extension SyncChanges {
             ).execute(arguments: [space, key.table, key.id.databaseValue])
         }
         try run(
-            ("INSERT INTO runway_sync_waiting (space, name, id, operations)", ""),
-            waiting.filter { !$0.value.isEmpty }
-                .map { [$0.table.databaseValue, $0.id.databaseValue, blob(WaitingList($1))] })
+            ("INSERT INTO runway_sync_waiting (space, name, id, subject, operations)", ""),
+            waiting.filter { !$0.value.isEmpty }.map {
+                [
+                    $0.table.databaseValue, $0.id.databaseValue, $1.subject?.databaseValue ?? .null,
+                    blob(WaitingList($1)),
+                ]
+            })
         if let (history, total) = self.space {
             try run(
                 (

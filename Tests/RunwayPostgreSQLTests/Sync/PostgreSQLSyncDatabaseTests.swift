@@ -68,13 +68,13 @@
             }
         }
 
-        @Test func rowsWithWaitingUpdatesAreCounted() async throws {
+        @Test func rowsWithWaitingUpdatesAreCountedBySubject() async throws {
             let store = try await store()
             let keys = (1...3).map { RowKey("note", Identifier(high: 0, low: $0)) }
             let waiting = keys.map { key in
                 WaitingOperation(
                     operation: RunwaySyncCore.Operation(id: key.id, action: .update(key, life: 1, ["a": .null])),
-                    sender: Sender(device: key.id, subject: "ada"), time: .zero,
+                    sender: Sender(device: key.id, subject: key == keys[2] ? "bob" : "ada"), time: .zero,
                     basis: Basis(epoch: Identifier(high: 0, low: 0), number: 0))
             }
             func counts(after waiting: [RowKey: [WaitingOperation]]) async throws -> [Int]? {
@@ -82,12 +82,14 @@
                     var changes = SpaceContent()
                     changes.waiting = waiting
                     try tables.save(changes)
-                    return try [2, 10].map { try tables.waitingRowCount(upTo: $0) }
+                    return try [("ada", 1), ("ada", 10), ("bob", 10)].map {
+                        try tables.waitingRowCount(of: $0, upTo: $1)
+                    }
                 }
             }
             let all = Dictionary(uniqueKeysWithValues: zip(keys, waiting.map { [$0] }))
-            #expect(try await counts(after: all) == [2, 3])
-            #expect(try await counts(after: [keys[0]: [], keys[1]: []]) == [1, 1])
+            #expect(try await counts(after: all) == [1, 2, 1])
+            #expect(try await counts(after: [keys[0]: [], keys[2]: []]) == [1, 1, 0])
         }
 
         @Test func devicesOfTwoServersLoseNothing() async throws {

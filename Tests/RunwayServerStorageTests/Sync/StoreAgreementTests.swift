@@ -10,14 +10,14 @@ import Testing
 struct StoreAgreementTests {
     private let folder = ScratchFolder()
 
-    @Test func rowsWithWaitingUpdatesAreCounted() async throws {
+    @Test func rowsWithWaitingUpdatesAreCountedBySubject() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let store = try SyncStore.sqlite(at: folder.file)
         let keys = (1...3).map { RowKey("note", Identifier(high: 0, low: $0)) }
         let waiting = keys.map { key in
             WaitingOperation(
                 operation: RunwaySyncCore.Operation(id: key.id, action: .update(key, life: 1, ["a": .null])),
-                sender: Sender(device: key.id, subject: "ada"), time: .zero,
+                sender: Sender(device: key.id, subject: key == keys[2] ? "bob" : "ada"), time: .zero,
                 basis: Basis(epoch: Identifier(high: 0, low: 0), number: 0))
         }
         func counts(after waiting: [RowKey: [WaitingOperation]]) async throws -> [Int]? {
@@ -25,12 +25,14 @@ struct StoreAgreementTests {
                 var changes = SpaceContent()
                 changes.waiting = waiting
                 try tables.save(changes)
-                return try [2, 10].map { try tables.waitingRowCount(upTo: $0) }
+                return try [("ada", 1), ("ada", 10), ("bob", 10)].map {
+                    try tables.waitingRowCount(of: $0, upTo: $1)
+                }
             }
         }
         let all = Dictionary(uniqueKeysWithValues: zip(keys, waiting.map { [$0] }))
-        #expect(try await counts(after: all) == [2, 3])
-        #expect(try await counts(after: [keys[0]: [], keys[1]: []]) == [1, 1])
+        #expect(try await counts(after: all) == [1, 2, 1])
+        #expect(try await counts(after: [keys[0]: [], keys[2]: []]) == [1, 1, 0])
         try await store.close()
     }
 
@@ -53,6 +55,42 @@ struct StoreAgreementTests {
         }
         #expect(keys.map { found?[$0]?.number } == [0, 1])
         try await store.close()
+    }
+
+    @Test func batchesChangeOneFormOfAnAccent() async throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        for store in [SyncStore.memory(), try SyncStore.sqlite(at: folder.file)] {
+            let names = ["Eintr\u{e4}ge", "Eintra\u{308}ge"]
+            let id = { (number: UInt64) in Identifier(high: 7, low: number) }
+            let keys = names.map { RowKey($0, id(1)) }
+            let inserts = keys.map { RunwaySyncCore.Operation.Action.insert($0, life: 1, ["a": .null]) }
+            let batches = names.enumerated().map { place, name in
+                RunwaySyncCore.Operation.Action.batch(
+                    BatchUpdate(
+                        table: name, where: [.init("a", .notEqual, .integer(9))], set: ["a": .integer(Int64(place))]))
+            }
+            var number: UInt64 = 0
+            for actions in [inserts, batches] {
+                let transactions = actions.map { action in
+                    number += 1
+                    return Transaction(
+                        number: Int64(number), previous: number > 1 ? id(number - 1) : nil, time: .zero,
+                        basis: Basis(epoch: id(0), number: 0),
+                        operations: [RunwaySyncCore.Operation(id: id(number), action: action)])
+                }
+                let packet = Packet(device: id(0), transactions: transactions)
+                try await store.database.transaction(.writing, in: id(7), byteCount: 0) { tables in
+                    _ = try SpaceServer(ConflictPolicies()).handle(.push(packet), at: 1, over: &tables)
+                }
+            }
+            let found = try await store.database.transaction(.reading, in: id(7), byteCount: 0) { tables in
+                var needs = SpaceNeeds()
+                needs.rows = Set(keys)
+                return try tables.content(for: needs).rows
+            }
+            #expect(keys.map { found?[$0]?.values } == [["a": .integer(0)], ["a": .integer(1)]])
+            try await store.close()
+        }
     }
 
     @Test func snapshotsOfFilesGoOnAfterLargeRows() throws {

@@ -56,6 +56,27 @@ struct SyncBoundsTests {
         #expect(try await push(packet(8, of: 1), to: service) == verdicts)
     }
 
+    @Test func whatWaitsForAMemberExcludesNoOther() async throws {
+        let service = SyncService(store: .memory()) { _, _, _ in true }
+        func push(_ rows: Range<UInt64>, of device: UInt64, as subject: String) async throws -> SyncResponse {
+            let operations = rows.map { row in
+                Operation(
+                    id: Identifier(high: 100 + device, low: row),
+                    action: .update(RowKey("note", Identifier(high: 1, low: row)), life: 1, ["a": .null]))
+            }
+            var transaction = Transaction(
+                number: 1, previous: nil, time: .zero, basis: Basis(epoch: space, number: 0), operations: operations)
+            transaction.wasAcknowledged = true
+            let packet = Packet(device: Identifier(high: 5, low: device), transactions: [transaction])
+            return try await self.push(.push(packet), as: subject, to: service)
+        }
+        #expect(try await push(0..<5_000, of: 1, as: "eve") == .verdicts([.applied(1)], head: 1))
+        #expect(try await push(5_000..<10_000, of: 2, as: "eve") == .verdicts([.applied(2)], head: 2))
+        let refused = SyncResponse.verdicts([.refused(.tooMany, head: 2)], head: 2)
+        #expect(try await push(10_000..<10_001, of: 3, as: "eve") == refused)
+        #expect(try await push(10_000..<10_001, of: 4, as: "ada") == .verdicts([.applied(3)], head: 3))
+    }
+
     @Test func whatWaitsNeedsTheRightToRead() async throws {
         let members = Mutex<Set<String>>(["ada", "bob", "eve"])
         let service = SyncService(store: .memory()) { subject, _, access in
