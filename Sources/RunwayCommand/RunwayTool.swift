@@ -54,7 +54,7 @@ struct RunwayTool: AsyncParsableCommand {
               zsh   a file named _runway in a folder of fpath
               fish  ~/.config/fish/completions/runway.fish
             """,
-        version: version,
+        version: namesVersion ? version : "",
         subcommands: [
             CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self,
             ProbeCommand.self, LinksCommand.self, BundleCommand.self, SyncProbeCommand.self, PageCommand.self, ViewCommand.self,
@@ -62,6 +62,10 @@ struct RunwayTool: AsyncParsableCommand {
             EpochCommand.self,
             DemoLogCommand.self, DemoTrainCommand.self, DemoSavingCommand.self, DemoDevicesCommand.self,
         ])
+
+    /// Whether `--version` can be an option of `runway` itself. The parser would otherwise print the version, and
+    /// succeed, if the command line of `bundle publish --version 7` is invalid.
+    private static var namesVersion: Bool { CommandLine.arguments.dropFirst().first?.hasPrefix("-") ?? true }
 
     static func main() async {
         do {

@@ -145,6 +145,10 @@ extension Repository {
     /// Returns the regular files below a folder by their relative paths, in order.
     private static func files(in folder: URL) throws -> [(path: String, file: URL)] {
         var files: [(path: String, file: URL)] = []
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), isFolder.boolValue else {
+            throw RepositoryError("\(folder.path) is no folder.")
+        }
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() {
             let file = folder.appending(path: path)
             let type = try FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType

@@ -66,7 +66,7 @@ extension Repository {
             let root = try trustedState(keys).state.root.content
             let rest = root[role].keyIDs.filter { !$0.hasPrefix(id) }
             guard rest.count == root[role].keyIDs.count - 1, id.count >= 8 else {
-                throw RepositoryError("\(role.rawValue) has not exactly one key \(id).")
+                throw RepositoryError("Not exactly one key of \(role.rawValue) begins with 8 or more digits \(id).")
             }
             guard rest.count >= root[role].threshold else {
                 throw RepositoryError("\(role.rawValue) needs \(root[role].threshold) keys: rotate it instead.")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Hummingbird
+import Logging
 import RunwayBundleRepository
 import RunwayDemo
 import RunwayServer
@@ -109,10 +110,12 @@ struct ServeBundles: AsyncParsableCommand {
 
     func run() async throws {
         let (folder, port) = (folder, port)
+        do { _ = try Repository(URL(filePath: folder)).state() } catch { throw RepositoryOptions.failure(error) }
         do {
             try await Interruption.cancelling(forcedStatus: { _ in ExitStatus.fine }) {
                 let router = Router(context: BasicSignedRequestContext.self)
-                router.add(middleware: FileMiddleware(folder))
+                let silent = Logger(label: "runway.bundles", factory: { _ in SwiftLogNoOpLogHandler() })
+                router.add(middleware: FileMiddleware(folder, logger: silent))
                 let server = BoundedServer(
                     GuardedRouter(router, .loopback), host: "127.0.0.1", port: port, certificate: nil)
                 try await server.run { url, _ in

@@ -1,6 +1,7 @@
 #if Command
     import Foundation
     import Hummingbird
+    import Logging
     import Runway
     import RunwayBundleRepository
     import RunwayBundles
@@ -54,7 +55,8 @@
             try tour.repository.create(tour.keys, at: now)
             try tour.write("embedded", ["shop.html": "<h1>Shop</h1>"])
             let router = Router()
-            router.add(middleware: FileMiddleware(tour.repository.url.path))
+            let silent = Logger(label: "runway.demo", factory: { _ in SwiftLogNoOpLogHandler() })
+            router.add(middleware: FileMiddleware(tour.repository.url.path, logger: silent))
             return try await BoundedServer(router).serve { url, _ in
                 let transport = try NIOTransport()
                 let network = NetworkLayer(name: "bundles", transport: transport)

@@ -27,7 +27,8 @@ package struct BundleManifest: Sendable {
 
     /// - Throws: ``MalformedMetadata`` if a path is invalid, or if two paths are one on some file system.
     package init(version: Int64, files: [File]) throws(MalformedMetadata) {
-        guard version >= 1, files.count <= Self.maximumFiles else { throw MalformedMetadata("too many files") }
+        guard version >= 1 else { throw MalformedMetadata("the version is not at least 1") }
+        guard files.count <= Self.maximumFiles else { throw MalformedMetadata("too many files") }
         if let problem = BundlePath.problem(in: files.map(\.path)) { throw MalformedMetadata(problem) }
         self.version = version
         self.files = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }

@@ -19,6 +19,12 @@ struct BundleCommandTests {
             #expect(try await run(["init"] + options).status == 2)
             #expect(try await run(["publish"] + options + ["--version", "1", paths[2]]).status == 0)
             #expect(try await run(["publish"] + options + ["--version", "1", paths[2]]).status == 2)
+            // The option of this name that the parser has prints the version of runway, and succeeds.
+            for wrong in [[], ["--percentage", "101", paths[2]], ["--bundle", "a/b", paths[2]], ["\(paths[2])/none"]] {
+                let refused = try await run(["publish"] + options + ["--version", "2"] + wrong)
+                #expect(refused.status == 2 && refused.output.isEmpty && !refused.errors.contains("NSCocoa"))
+            }
+            #expect(try await run(["serve", paths[2]]).status == 2)
             let publishing = ["change"] + options
             #expect(try await run(publishing + ["--percentage", "12.5", "--stop"]).status == 0)
             #expect(try await run(["status", paths[0]]).output.contains("version 1 for 12.50 % of devices; STOPPED"))
