@@ -119,6 +119,29 @@ struct ShowingTests {
         #expect(try pair.files[0].showsAll(by: pair.processes[0]))
     }
 
+    /// The ids of copies are no secret: a device can insert the row before there is a conflict.
+    @Test func copyThatAnotherDeviceForesawShowsWhatWaits() throws {
+        var pair = Pair(devices: 3, ConflictPolicies(["note": .keepBoth]))
+        try pair.write(["a": .text("1"), "b": .text("1")])
+        for device in 0...2 { try pair.sync(device) }
+        try pair.write(["a": .text("2")], on: 1)
+        try pair.seal(1)
+        let rival = try #require(pair.files[1].outgoing().last?.transaction.operations.first).id
+        let device = pair.files[0].state.device
+        let copy = RowKey("note", .version5(of: rival.bytes + device.bytes, in: Pair.key.id))
+        try pair.write(["a": .text("3"), "b": .text("3")], copy, on: 2)
+        try pair.sync(2)
+        try pair.write(["a": .text("own")])
+        try pair.seal()
+        _ = try pair.handle(.lost(exchange: pull(&pair).exchange))
+        try pair.write(["b": .text("own")], copy)
+        try pair.seal()
+        try pair.sync(1)
+        _ = try pull(&pair)
+        #expect(pair.shown(0, copy) == ["a": .text("own"), "b": .text("own")])
+        #expect(try pair.files[0].showsAll(by: pair.processes[0]))
+    }
+
     @Test func withdrawnTransactionHidesAllItsRows() throws {
         var pair = Pair()
         let other = RowKey("note", Identifier(high: 0, low: 2))
