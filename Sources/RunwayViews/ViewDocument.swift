@@ -1,5 +1,11 @@
 public import RunwayJSON
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// A view described by JSON: nodes with attributes, filled with data.
 ///
 /// ```swift
@@ -10,7 +16,7 @@ public import RunwayJSON
 /// The text is a node, such as a script returns, or an object with a node in `view`, nodes in `templates`, and
 /// optionally `$schema`. It is read once, and never changes: any number of tasks can make trees of it at once.
 public struct ViewDocument: Sendable {
-    /// The ignored parts of the document, in its order: nodes, attributes and values that this version does not know.
+    /// The parts of the document that are ignored: nodes, attributes and values that this version does not know.
     public let problems: [ViewError]
     let root: Part
     let limits: ViewLimits
@@ -53,5 +59,15 @@ public struct ViewDocument: Sendable {
         let before = former?.part === root ? former?.root : nil
         let node = resolver.node(root, key: "", in: Scope(data: data), former: before)
         return ViewTree(root: node ?? .empty(key: ""), isTruncated: resolver.isTruncated, part: root)
+    }
+
+    /// Makes the tree of a value, such as a reformer returns or a data center has stored. Encodes it as JSON.
+    ///
+    /// - Parameters:
+    ///   - value: The value that paths lead into, by the names of its coding keys.
+    ///   - former: As in ``tree(of:after:)``.
+    /// - Throws: The errors of encoding the value, and ``JSONError`` if it encodes itself to a size beyond the limits.
+    public func tree(encoding value: some Encodable, after former: ViewTree? = nil) throws -> ViewTree {
+        tree(of: try JSONDocument(try JSONEncoder().encode(value)).root, after: former)
     }
 }

@@ -37,6 +37,20 @@ struct ViewsExamples {
         #expect(edits == [ViewEdit(path: [], action: .change)])
     }
 
+    @Test func valuesAreEncoded() throws {
+        struct Coupon: Encodable {
+            let title: String
+            let price: Double
+        }
+        let document = try ViewDocument(JSONDocument(#"{ "node": "text", "text": "{title}: {price}" }"#).root)
+        let coupon = Coupon(title: "Tea", price: 2.5)
+
+        let tree = try document.tree(encoding: coupon)
+
+        #expect(tree.root.text == "Tea: 2.5")
+        #expect(throws: EncodingError.self) { try document.tree(encoding: Coupon(title: "Tea", price: .infinity)) }
+    }
+
     /// The blocks of JSON in the article.
     private func documents() throws -> [String] {
         try article().components(separatedBy: "```json\n").dropFirst().map { $0.components(separatedBy: "```")[0] }

@@ -60,7 +60,7 @@ public enum ViewSchema {
 
     /// The pattern of a path in braces, escaped for JSON.
     private static func path(_ before: String, _ after: String) -> String {
-        let name = #"[\\p{L}0-9_-]+"#
+        let name = #"[^{}.\\s]+"#
         return #"\#(before)\\{\#(name)(\\.\#(name)){0,15}\\}\#(after)"#
     }
 
