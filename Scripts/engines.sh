@@ -71,7 +71,7 @@ link() {
 }
 
 if [ "$what" = benchmark ]; then
-    compile RunwayScripts Sources/RunwayScripts -O
+    compile RunwayScripts Sources/RunwayScripts -O -enable-testing
     compile ScriptsBenchmark Benchmarks/Scripts -O
     link "$work/benchmark" "$work/ScriptsBenchmark.o"
     "$work/benchmark"

@@ -25,8 +25,8 @@ extension ScriptRuntime {
         return patch.output(State.self, of: arguments) ?? state
     }
 
-    /// Calls the script that handles an event, as ``state(after:_:_:)`` does, for states that have no type of their
-    /// own.
+    /// Calls the script that handles an event, for states that have no type of their own. Waits for it at most 8 ms on
+    /// the main thread and 200 ms on others.
     ///
     /// - Returns: The state after the event, which is of the former one's kind; `nil` if no script handles the event,
     ///   or if the script failed: the former state stays.
