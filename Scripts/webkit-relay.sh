@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Runs runway.js on real pages in WebKitGTK, the engine of WKWebView, without a screen; see Scripts/webkit-relay.py. By hand: its packages
-# take longer to install than the checks to run.
+# Runs runway.js on real pages in WebKitGTK, the engine of WKWebView, without a screen; see Scripts/webkit-relay.py.
 #
 #   Scripts/webkit-relay.sh install    installs WebKitGTK, its bindings for Python and a display in memory
 #   Scripts/webkit-relay.sh            the checks
@@ -8,6 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ "${1:-}" = install ]; then
+    dpkg -s gir1.2-webkit2-4.1 python3-gi xvfb >/dev/null 2>&1 && exit
     apt-get update -qq
     apt-get install -y -qq gir1.2-webkit2-4.1 python3-gi xvfb >/dev/null
     exit

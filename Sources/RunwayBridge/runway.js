@@ -1,6 +1,7 @@
-// Both halves of the bridge. The app evaluates this file in every frame, before any script of the page, in two worlds:
-// first in a world of its own, which has the function `runwayNative` (the relay), then in the world of the page, which
-// receives the object `runway` (see runway.d.ts). The two share one MessagePort, which no script of the page can reach.
+// Both halves of the bridge. The app evaluates this file in every frame, before any script of the page, in two worlds: in
+// a world of its own, which has the function `runwayNative` (the relay), and in the world of the page, which receives the
+// object `runway` (see runway.d.ts). WebKit takes the worlds in any order. The two share one MessagePort, which no script
+// of the page can reach. They dispatch events at it: a message to it would wait for a turn of the event loop.
 (() => {
   'use strict'
   const native = globalThis.runwayNative ?? globalThis.webkit?.messageHandlers?.runwayNative
@@ -14,14 +15,14 @@
     const document = Array.from(crypto.getRandomValues(new Uint32Array(4)), number => number.toString(36)).join('-')
     const calls = new Map() // by id: how many parts wait for their acknowledgement, and whether the page aborted
     const refusals = {}
-    let port, generation = 1, gesture = 0, gestureTime = -Infinity
+    let deliver, generation = 1, gesture = 0, gestureTime = -Infinity
 
     const send = (type, fields, text = '') =>
       post(JSON.stringify({ document, generation, type, ...fields }) + '\n' + text)
 
     // The first ten refusals for one reason are sent one by one, the others as a total each second.
     const refuse = (id, name, kind, message) => {
-      port.postMessage({ type: 'failed', id, kind, text: message })
+      deliver({ type: 'failed', id, kind }, message)
       const refused = refusals[kind] ??= { sent: 0, more: 0 }
       if (refused.sent < 10) {
         refused.sent += 1
@@ -35,11 +36,13 @@
     }
 
     const receive = ({ data }) => {
-      const { type, id, name, text } = Object(data)
+      const end = data.indexOf('\n')
+      const { type, id, name } = JSON.parse(data.slice(0, end))
+      const text = data.slice(end + 1)
       if (!Number.isSafeInteger(id)) return
       if (type === 'call') {
         const known = typeof name === 'string' ? name.slice(0, longestName) : ''
-        if (known !== name || typeof text !== 'string' || calls.has(id)) {
+        if (known !== name || calls.has(id)) {
           return refuse(id, known, 'malformed', 'The call is malformed.')
         }
         if (text.length > longestInput) return refuse(id, name, 'tooLarge', 'The input of the call is too large.')
@@ -64,10 +67,14 @@
 
     addEventListener('runway', event => {
       event.stopImmediatePropagation()
-      port = event.ports[0]
-      port.onmessage = receive
+      event.preventDefault()
+      const port = event.ports[0]
+      port.addEventListener('runwayCall', receive)
+      deliver = (header, text = '') =>
+        port.dispatchEvent(new MessageEvent('runwayReply', { data: JSON.stringify(header) + '\n' + text }))
       send('opened', {})
     }, { once: true, capture: true })
+    dispatchEvent(new Event('runwayRelay'))
 
     // The app calls this function with constant code, and passes the reply as values. For a chunk of bytes it returns a
     // promise of whether the page wants more of them, which it has as soon as the page has taken this one.
@@ -77,8 +84,9 @@
       if (type === 'chunk' && call.isAborted) return false
       if (type === 'part') call.parts += 1
       else if (type !== 'chunk') calls.delete(id)
-      port.postMessage({ type, id, kind, text })
-      return type === 'chunk' && new Promise(resolve => { call.taken = resolve })
+      const taken = type === 'chunk' && new Promise(resolve => { call.taken = resolve })
+      deliver({ type, id, kind }, text)
+      return taken
     }
 
     addEventListener('pagehide', event => event.isTrusted && send('hidden', {}), true)
@@ -89,7 +97,7 @@
       for (const call of calls.values()) call.taken?.(false)
       calls.clear()
       send('shown', {})
-      port.postMessage({ type: 'shown' })
+      deliver({ type: 'shown' })
     }, true)
 
     // A key press or a pointer that is lifted in the main frame. Scripts can't make a trusted event.
@@ -116,8 +124,16 @@
     const uncurried = method => Function.prototype.call.bind(method)
     const codeAt = uncurried(String.prototype.charCodeAt)
     const setBytes = uncurried(Bytes.prototype.set)
-    const { port1: port, port2 } = new MessageChannel()
-    const post = port.postMessage.bind(port)
+    const indexOf = uncurried(String.prototype.indexOf)
+    const slice = uncurried(String.prototype.slice)
+    const Message = MessageEvent
+    const port = new MessageChannel().port1
+    const dispatch = port.dispatchEvent.bind(port)
+    // Objects without a prototype: a script of the page could define `toJSON`, or members of an event, for all others.
+    const post = (header, text = '') => {
+      const data = stringify({ __proto__: null, ...header }) + '\n' + text
+      dispatch(new Message('runwayCall', { __proto__: null, data }))
+    }
     const calls = create(null)
     let lastID = 0
 
@@ -147,7 +163,7 @@
         const text = stringify(input === undefined ? {} : input)
         calls[id] = { resolve: end(resolve), reject: end(reject), parts, chunks: [] }
         signal?.addEventListener('abort', abort)
-        post({ type: 'call', id, name, text })
+        post({ type: 'call', id, name }, text)
       })
       return { id, promise }
     }
@@ -173,8 +189,10 @@
       return bytes.buffer
     }
 
-    port.onmessage = event => {
-      const { type, id, kind, text } = event.data
+    port.addEventListener('runwayReply', ({ data }) => {
+      const end = indexOf(data, '\n')
+      const { type, id, kind } = parse(slice(data, 0, end))
+      const text = slice(data, end + 1)
       if (type === 'shown') {
         for (const id in calls) {
           calls[id].reject(new BridgeError('ended', 'The page was left while the call was in flight.'))
@@ -193,7 +211,7 @@
       if (type === 'done') call.resolve(parse(text))
       else if (type === 'bytes') call.resolve(text ? bytes(text) : joined(call.chunks))
       else call.reject(new BridgeError(kind, text))
-    }
+    })
 
     const call = (name, input, { signal, onProgress } = {}) =>
       start(name, input, signal, (part, acknowledge) => {
@@ -233,7 +251,9 @@
       }
     }
 
-    dispatchEvent(new MessageEvent('runway', { ports: [port2] }))
+    // Whoever comes second begins. No script of the page has run when the relay takes the port.
+    const offer = () => dispatchEvent(new MessageEvent('runway', { ports: [port], cancelable: true }))
+    if (offer()) addEventListener('runwayRelay', offer, { once: true, capture: true })
     defineProperty(globalThis, 'runway', { value: freeze({ call, stream, BridgeError }) })
   }
 })()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunwayChromium
 
-@Suite(.enabled(if: SharedBrowser.isInstalled))
+@Suite(.enabled(if: SharedBrowser.isInstalled), .timeLimit(.minutes(5)))
 struct HostilePageTests {
     /// Calls the bridge of a window, and sends the kind of the refusal to another window.
     private static func calling(_ caller: String, reportingTo reader: String) -> String {
@@ -58,6 +58,8 @@ struct HostilePageTests {
         try await Visit(pages).run { (visit) async throws in
             #expect(try await visit.page.evaluate("kind") == "\"\(kind)\"")
             let commands = kind == "done" ? ["echo"] : []
+            // A record follows the reply that it is about.
+            _ = try await visit.records.first(commands.count)
             #expect(visit.records.all.map(\.command) == commands)
         }
     }
@@ -167,11 +169,10 @@ struct HostilePageTests {
             _ = try await visit.page.evaluate(scripted, asGesture: true)
             #expect(try await visit.kind(of: call) == #""gestureNeeded""#)
             // Until the frame is on the screen, a click at its place is one on the page, whose gesture is used here.
-            for number in 0..<50 where try await visit.page.evaluate("clicks") == "0" {
+            repeat {
                 try await visit.page.click(x: 50, y: 150)
-                if number > 0 { _ = try await visit.kind(of: call) }
-            }
-            _ = try await visit.kind(of: call)
+                _ = try await visit.kind(of: call)
+            } while try await visit.page.evaluate("clicks") == "0"
             try await visit.page.click(x: 50, y: 150)
             #expect(try await visit.value(of: "clicks > 1 ? 1 : undefined") == "1")
             #expect(try await visit.page.evaluate("navigator.userActivation.isActive") == "true")
