@@ -186,6 +186,15 @@ struct BundleStoreTests {
             let requests = scene.takeFileRequests()
             #expect(requests.count == 2 && requests.last?.contains("bytes=") == true)
             #expect(try store.launch().text("film.mp4") == film)
+            // Other bytes of the same length are refused, and not continued with.
+            let other = film.replacing("film", with: "cake")
+            try scene.publish(3, ["film.mp4": other])
+            let name = scene.file(other).lastPathComponent
+            scene.setFault(name) { ScriptedResponse(headerFields: $0.headerFields, chunks: [Array(film.utf8)]) }
+            #expect(await store.check().refusal?.rule == .mixAndMatch)
+            scene.setFault(name, nil)
+            #expect(await store.check().kind == .installed)
+            #expect(try store.launch().text("film.mp4") == other)
         }
     }
 
@@ -198,15 +207,18 @@ struct BundleStoreTests {
             try scene.publish(2, second)
             let store = try await scene.store(options: options)
             let running = Task { await store.run() }
-            var statuses = store.statuses.makeAsyncIterator()
-            while let status = await statuses.next(), status.lastOutcome?.kind != .waiting {}
+            try await waitUntil("a check has ended") { store.status.lastCheck != nil }
+            #expect(store.status.lastOutcome?.kind == .waiting)
             #expect(scene.takeFileRequests().isEmpty)
+            let start = clock.now
             scene.status.set(.wifi)
             try await waitUntil("the version is installed") {
                 store.status.next != nil
             } meanwhile: {
                 clock.advance(by: .seconds(10))
             }
+            // The timer has not run out.
+            #expect(start.duration(to: clock.now) < .seconds(3_240))
             running.cancel()
             await running.value
             // Metadata, and what is small enough, is for every network.
