@@ -5,7 +5,8 @@
 public struct ViewLimits: Sendable, Hashable {
     /// The maximum size of a document in bytes. The default is 1 MiB.
     public var maximumByteCount: Int
-    /// The maximum depth of nested nodes, with the nodes of templates where they are used. The default is 32.
+    /// The maximum depth of nested nodes, with the nodes of templates where they are used. The default is 32;
+    /// values above have no effect, so that the stack of any thread suffices.
     public var maximumDepth: Int
     /// The maximum number of nodes that are read in a document, and that are visited to make one tree: hidden nodes and
     /// uses of templates count. The default is 10 000. Rows of a list are not in the tree; they have
@@ -42,6 +43,8 @@ public struct ViewLimits: Sendable, Hashable {
         self.maximumTextLength = maximumTextLength
         self.maximumProblemCount = maximumProblemCount
     }
+
+    var effectiveDepth: Int { min(maximumDepth, 32) }
 
     /// The maximum length of all texts of one tree, or of one row, in bytes.
     var totalTextLength: Int { min(maximumTextLength, 1 << 20) * 100 }

@@ -64,8 +64,8 @@ struct DocumentReader {
         _ value: JSONValue, _ names: inout Names, depth: Int, isChild: Bool = false
     ) throws(ViewError) -> Part {
         nodeCount += 1
-        guard depth <= limits.maximumDepth else {
-            throw ViewError(.limit, at: value, "More than \(limits.maximumDepth) levels of nodes.")
+        guard depth <= limits.effectiveDepth else {
+            throw ViewError(.limit, at: value, "More than \(limits.effectiveDepth) levels of nodes.")
         }
         guard nodeCount <= limits.maximumNodeCount else {
             throw ViewError(.limit, at: value, "More than \(limits.maximumNodeCount) nodes.")
@@ -97,9 +97,9 @@ struct DocumentReader {
         try readContent(kind, value, members, &draft, &names, depth: depth)
         for (attribute, value) in members.attributes { try readSetting(attribute, value, &draft, &names) }
         if let repeated { close(repeated, members, &draft, &names) }
-        guard depth + draft.height - 1 <= limits.maximumDepth else {
+        guard depth + draft.height - 1 <= limits.effectiveDepth else {
             throw ViewError(
-                .limit, at: value, "More than \(limits.maximumDepth) levels of nodes with those of templates.")
+                .limit, at: value, "More than \(limits.effectiveDepth) levels of nodes with those of templates.")
         }
         return Part(draft)
     }

@@ -82,7 +82,7 @@ struct Resolver {
     private mutating func text(_ template: Template?, in scope: Scope) -> String {
         guard let template else { return "" }
         let text = scope.value(of: template).text
-        let length = min(limits.maximumTextLength, max(0, limits.totalTextLength - textLength))
+        let length = max(0, min(limits.maximumTextLength, limits.totalTextLength - textLength))
         guard text.utf8.count > length else {
             textLength += text.utf8.count
             return text

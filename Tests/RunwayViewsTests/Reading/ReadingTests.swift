@@ -1,3 +1,4 @@
+import Foundation
 import RunwayJSON
 import Testing
 
@@ -84,6 +85,31 @@ struct ReadingTests {
         let many = String(repeating: #"{"node":"text"},"#, count: 9999) + #"{"node":"text"}"#
         let error = #expect(throws: ViewError.self) { try view(#"{"node":"box","children":[\#(many)]}"#) }
         #expect(error?.kind == .limit && error?.path == "children[9999]")
+    }
+
+    /// Templates, each of which has the former one in a box: two levels each.
+    private static func boxes(_ count: Int) -> [UInt8] {
+        let templates = (1..<count).map {
+            #","t\#($0)":{"node":"box","children":[{"node":"use","template":"t\#($0 - 1)"}]}"#
+        }
+        return Array(
+            #"{"view":{"node":"use","template":"t\#(count - 1)"},"templates":{"t0":{"node":"text","text":"end"}\#(templates.joined())}}"#
+                .utf8)
+    }
+
+    /// Threads of Apple's systems have 512 KiB.
+    @Test func deepestDocumentFitsASmallStack() async throws {
+        let limits = ViewLimits(maximumDepth: 1000)
+        #expect(throws: ViewError.self) { try ViewDocument(Self.boxes(17), limits: limits) }
+        let texts = await withCheckedContinuation { continuation in
+            let thread = Thread {
+                let tree = try? ViewDocument(Self.boxes(16), limits: limits).tree(of: JSONDocument("{}").root)
+                continuation.resume(returning: tree?.texts)
+            }
+            thread.stackSize = 512 << 10
+            thread.start()
+        }
+        #expect(texts == ["end"])
     }
 
     @Test func chainsOfTemplatesCountAsDepth() throws {
