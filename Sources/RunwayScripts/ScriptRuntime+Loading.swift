@@ -6,8 +6,8 @@ extension ScriptRuntime {
     ///
     /// Nothing changes if the scripts can't be loaded.
     ///
-    /// - Throws: ``ScriptError``, which is also recorded: of kind `condemned` if a script of the bundle ended an earlier
-    ///   process; `unsupported`; `threw`, also if two bundles declare one function; `deadlinePassed` after one second.
+    /// - Throws: ``ScriptError``, which is also recorded: of kind `condemned` if a script of the bundle ended a former
+    ///   process; `unsupported`; `threw`, also if two bundles declare one function; `deadlinePassed` after a second.
     @concurrent public func load(_ bundle: ScriptBundle) async throws(ScriptError) {
         try loading.withLock { _ throws(ScriptError) in try replace(with: bundle) }
     }

@@ -13,7 +13,8 @@ struct MarkerContent: Equatable, Sendable {
     static let runningOffset = 16
     static let maximumBundles = 8
     static let maximumCondemned = 32
-    /// The bytes that change only when bundles are loaded and condemned, so that no write of them touches the running one.
+    /// The bytes that change only when bundles are loaded and condemned. Writing them leaves the number of the running
+    /// bundle alone.
     static let tables = 64..<1_344
 
     private static let format = Array("runway scripts 1".utf8)
