@@ -23,12 +23,10 @@ package struct Simulation {
     /// The start of every run: 1 October 2024.
     private static let start: Int64 = 1_727_740_800_000
     /// The time within which all devices are equal once the faults have ended, in milliseconds: 11 s, and a round trip for
-    /// each packet that waits on one device. Small limits may have divided hundreds of transactions into as many packets.
+    /// each transaction that a device may have to send. Small limits and unreadable transactions divide packets.
     private var settlingTime: Int64 {
         get throws {
-            let counts = try devices.map { device in
-                try Set(device.file.store.outgoing().filter { $0.verdict == nil }.map(\.packet)).count
-            }
+            let counts = try devices.map { try $0.file.store.outgoing().count { $0.verdict?.refusal == nil } }
             return 11_000 + 80 * Int64(counts.max() ?? 0)
         }
     }
