@@ -158,8 +158,8 @@ public struct DeviceFunctions: Sendable {
 
     /// The command `device.photo`: returns a picture that the user picks. It needs a gesture.
     ///
-    /// On a device the page receives the pixels as JPEG, and nothing else of the file: neither the place and the time at
-    /// which a photograph was taken, nor the camera, nor transparency.
+    /// On a device the page receives the pixels as JPEG, and nothing else of the file: neither the place and the time
+    /// at which a photograph was taken, nor the camera, nor transparency.
     public var photo: Command {
         Command(bytes: "device.photo", isUnsafe: true, usesDevice: true, deadline: .seconds(600)) {
             [pick] (_: NoValue, _) in try await pick()
