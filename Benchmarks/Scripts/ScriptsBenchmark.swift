@@ -8,7 +8,7 @@ import Synchronization
 /// Prints what points and scripts cost, and exits with 1 if a target is missed.
 @main struct ScriptsBenchmark {
     /// The best of some rounds, in nanoseconds a call.
-    static func best(rounds: Int = 200, calls: Int, _ body: () throws -> Void) rethrows -> Double {
+    static func best(rounds: Int = 50, calls: Int, _ body: () throws -> Void) rethrows -> Double {
         var best = UInt64.max
         for _ in 1...rounds {
             let begin = DispatchTime.now().uptimeNanoseconds

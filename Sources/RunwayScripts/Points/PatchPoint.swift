@@ -23,8 +23,8 @@ import RunwayJSON
 /// Declare points for how data are converted and shown. Never declare one for what the user is permitted to do, for
 /// trust, or for how a response is judged.
 public struct PatchPoint<Input: Codable & Sendable, Output: Codable & Sendable, Failure: Error>: Sendable {
-    let slot: PatchSlot
-    private let native: @Sendable (Input) throws(Failure) -> Output
+    @usableFromInline let slot: PatchSlot
+    @usableFromInline let native: @Sendable (Input) throws(Failure) -> Output
 
     /// Declares a point. It has no effect until ``ScriptRuntime/open(_:)`` is called with it.
     ///
@@ -43,14 +43,15 @@ public struct PatchPoint<Input: Codable & Sendable, Output: Codable & Sendable, 
     /// caller's thread.
     ///
     /// - Throws: The native function's error.
+    @inlinable
     public func callAsFunction(_ input: Input) throws(Failure) -> Output {
         guard slot.isPatched else { return try native(input) }
         if let output = patched(input) { return output }
         return try native(input)
     }
 
-    @inline(never)
-    private func patched(_ input: Input) -> Output? {
+    @usableFromInline
+    func patched(_ input: Input) -> Output? {
         guard let patch = slot.patch else { return nil }
         return patch.output(Output.self, of: { [Array(try JSONEncoder().encode(input))] })
     }

@@ -1,11 +1,12 @@
 import RunwayJSON
-import Synchronization
+public import Synchronization
 
 /// The place in a point where a runtime puts a script's function.
+@usableFromInline
 final class PatchSlot: Sendable {
     let name: String
     let version: Int
-    private let hasPatch = Atomic(false)
+    @usableFromInline let hasPatch = Atomic(false)
     /// Guards the patch. `hasPatch` is true only if there is one.
     private let stored = Mutex<Patch?>(nil)
 
@@ -14,7 +15,7 @@ final class PatchSlot: Sendable {
         self.version = version
     }
 
-    var isPatched: Bool { hasPatch.load(ordering: .acquiring) }
+    @inlinable var isPatched: Bool { hasPatch.load(ordering: .acquiring) }
 
     var patch: Patch? {
         get { stored.withLock { $0 } }
