@@ -117,7 +117,9 @@ import Synchronization
                 end)
                 """), until: .distantFuture)
         report("Lua, a call", try best(calls: 100) { sum &+= try lua.call(0, one, until: .distantFuture).count })
-        report("Lua, 30 rows", try best(rounds: 200, calls: 2) { sum &+= try lua.call(1, rows, until: .distantFuture).count })
+        report(
+            "Lua, 30 rows",
+            try best(rounds: 200, calls: 2) { sum &+= try lua.call(1, rows, until: .distantFuture).count })
         for (name, context) in [("JavaScript", context as any ScriptContext), ("Lua", lua)] {
             var late: [Double] = []
             for _ in 1...20 {
