@@ -55,7 +55,7 @@ package struct Columns<Value> {
     }
 }
 
-// For other modules, in which the initialiser for any values would find out their type for each value anew.
+// For other modules, in which the initialiser for any values finds out their type for each of them.
 extension Columns where Value == SyncValue {
     package init(values: [(String, SyncValue)]) { self.init(values) }
 }
