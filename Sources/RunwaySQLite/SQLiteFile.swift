@@ -84,8 +84,8 @@ package enum SQLiteFile {
 
     /// Returns the size of a file in bytes, or 0 if it does not exist.
     package static func byteCount(at path: String) -> Int {
-        // A `URL` caches resource values, so the size is read through a new one. The system's `stat` is faster, but an app
-        // would have to state in a privacy manifest why it is called.
+        // A `URL` caches resource values, so the size is read through a new one. The system's `stat` is faster, but an
+        // app would have to state in a privacy manifest why it is called.
         (try? URL(fileURLWithPath: path).resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
     }
 }
