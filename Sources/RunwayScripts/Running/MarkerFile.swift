@@ -58,6 +58,8 @@ final class MarkerFile: Sendable {
 
     deinit {
         munmap(mapping, MarkerContent.byteCount)
+        // A child that has not yet replaced its program shares the lock, which closing alone would leave to it.
+        _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
