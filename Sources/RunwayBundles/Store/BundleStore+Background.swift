@@ -1,5 +1,6 @@
 #if canImport(Darwin)
     public import Runway
+    import RunwayTUF
 
     extension BundleStore {
         /// The maximum number of files that are handed over at once. Later ones follow in the next check.

@@ -73,10 +73,7 @@ public struct WebSignIn: Sendable {
     /// Ends the web sessions below the session of the app, and then signs the app out.
     ///
     /// ```swift
-    /// try await signIn.signOut {
-    ///     bridge.signOut()
-    ///     try await network.signOut(of: Shop.self)
-    /// }
+    /// try await signIn.signOut { try await network.signOut(of: Shop.self) }
     /// ```
     ///
     /// The request to the server comes first, since it needs the credentials of the app. The app signs out also if that

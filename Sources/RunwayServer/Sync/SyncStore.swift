@@ -57,7 +57,7 @@ package protocol SyncTables: SpaceTables {
     mutating func setSubject(_ subject: String, of device: Identifier) throws
     /// Returns the number of devices of a subject; `limit` if there are more.
     func deviceCount(of subject: String, upTo limit: Int) throws -> Int
-    /// Returns the number of rows beside which operations wait, the first of them a subject's; `limit` if there are more.
+    /// Returns the number of rows whose waiting operations begin with one of a subject; `limit` if there are more.
     func waitingRowCount(of subject: String, upTo limit: Int) throws -> Int
     /// Returns devices after an id, in the order of their ids.
     func devices(after device: Identifier?, limit: Int) throws -> [Identifier]

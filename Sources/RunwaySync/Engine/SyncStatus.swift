@@ -57,8 +57,8 @@ public enum RowSyncStatus: Hashable, Sendable {
     case failed
     /// The user withdrew a change.
     case withdrawn
-    /// The row is not here any more: it moved to another space; see `TableWriter.move(_:_:to:)`. A device that reads all
-    /// rows of the space again after the move finds the row deleted, without this state.
+    /// The row is not here any more: it moved to another space; see `TableWriter.move(_:_:to:)`. A device that reads
+    /// all rows of the space again after the move finds the row deleted, without this state.
     case moved(to: UUID)
 }
 

@@ -116,7 +116,7 @@ package struct RowKey: Hashable, Comparable, Sendable {
 }
 
 extension String {
-    /// Whether two texts have the same bytes. Databases compare names of tables and columns so; Swift takes two forms of
-    /// one accent for equal.
+    /// Returns whether two texts have the same bytes. Databases compare names of tables and columns so; Swift takes two
+    /// forms of one accent for equal.
     package func isSame(as other: String) -> Bool { utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) }
 }

@@ -22,8 +22,8 @@ package struct Simulation {
 
     /// The start of every run: 1 October 2024.
     private static let start: Int64 = 1_727_740_800_000
-    /// The time within which all devices are equal once the faults have ended, in milliseconds: 11 s, and a round trip for
-    /// each transaction that a device may have to send. Small limits and unreadable transactions divide packets.
+    /// The time within which all devices are equal once the faults have ended, in milliseconds: 11 s, and a round trip
+    /// for each transaction that a device may have to send. Small limits and unreadable transactions divide packets.
     private var settlingTime: Int64 {
         get throws {
             let counts = try devices.map { try $0.file.store.outgoing().count { $0.verdict?.refusal == nil } }

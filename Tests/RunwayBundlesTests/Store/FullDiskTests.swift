@@ -29,7 +29,7 @@ struct BundlesFullDiskTests {
         return bundle.id.version
     }
 
-    @Test func diskThatIsFullAtAnyWriteStopsNothing() async throws {
+    @Test func diskFullAtAnyWriteStopsNothing() async throws {
         try await BundleScene.run(disk: disk) { scene in
             func publish(_ version: Int64) throws {
                 var files = ["film": String(repeating: "\(version) ", count: 150_000)]
