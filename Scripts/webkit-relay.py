@@ -8,9 +8,10 @@ import base64, http.server, json, pathlib, sys, threading
 
 import gi
 
+gi.require_version("Gdk", "3.0")
 gi.require_version("Gtk", "3.0")
 gi.require_version("WebKit2", "4.1")
-from gi.repository import GLib, Gtk, WebKit2
+from gi.repository import Gdk, GLib, Gtk, WebKit2
 
 WORLD = "runway"
 RELAY = pathlib.Path(__file__).parent.parent.joinpath("Sources/RunwayBridge/runway.js").read_text()
@@ -28,6 +29,8 @@ PAGES = {
           for (const name of Object.getOwnPropertyNames(type.prototype))
             if (!['constructor', 'then', 'forEach', 'call', 'apply', 'bind'].includes(name) && name[0] !== '_')
               try {{ if (typeof type.prototype[name] === 'function') type.prototype[name] = fail }} catch {{}}
+        const data = Object.getOwnPropertyDescriptor(MessageEvent.prototype, 'data').get
+        Object.defineProperty(MessageEvent.prototype, 'data', {{ get() {{ globalThis.stolen = 1; return data.call(this) }} }})
         JSON.parse = JSON.stringify = globalThis.MessageChannel = globalThis.atob = globalThis.fetch = fail
         </script>""",
     "/frames": f"""<script>
@@ -76,7 +79,7 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 home = f"http://127.0.0.1:{server.server_port}"
 
-calls, failures = [], []
+calls, gestures, failures = [], [], []
 manager = WebKit2.UserContentManager()
 manager.register_script_message_handler_with_reply("runwayNative", WORLD)
 for source in (SENDER, RELAY):
@@ -94,6 +97,8 @@ def receive(_, value, reply):
     head, _, text = message["text"].partition("\n")
     head = json.loads(head)
     replies = []
+    if head["type"] == "gesture":
+        gestures.append((message["origin"], message["isMainFrame"]))
     if head["type"] == "call":
         calls.append((message["origin"], message["isMainFrame"], head, text))
         values = [head["document"], head["generation"]]
@@ -180,6 +185,22 @@ check("a forged port is not used", [call for call in calls if call[2]["id"] == 9
 
 
 
+def press():
+    """Presses a key in the page, which is a gesture of the user."""
+    event = Gdk.Event.new(Gdk.EventType.KEY_PRESS)
+    event.window, event.keyval, event.send_event = view.get_window(), Gdk.KEY_a, False
+    event.set_device(Gdk.Display.get_default().get_default_seat().get_keyboard())
+    view.event(event)
+
+
+evaluate("globalThis.keys = 0; addEventListener('keydown', event => { keys += event.isTrusted })")
+press()
+evaluate("while (!keys) await new Promise(done => setTimeout(done, 5)); await kind()")
+check("the app learns of a gesture", gestures, [(home, True)])
+evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'a' })); await kind()")
+check("and of none that a script made", len(gestures), 1)
+
+
 def waiting(call):
     """Begins a call that stays in flight, and returns its message."""
     evaluate(call + "; await kind()")
@@ -208,6 +229,7 @@ check("a call that was cancelled takes none", evaluate(f"return runwayReply(...{
 
 load(home + "/patched")
 check("patched prototypes change nothing", evaluate("return await kind()"), "x")
+check("and see no reply", evaluate("return typeof stolen"), "undefined")
 
 load(home + "/frames")
 expected = {"127.0.0.1", "localhost", "srcdoc", "sandbox", "data", "blob"}

@@ -106,7 +106,7 @@
         if (!event.isTrusted || event.repeat) return
         gesture += 1
         gestureTime = performance.now()
-        if (port) send('gesture', {})
+        if (deliver) send('gesture', {})
       }
       addEventListener('pointerup', note, true)
       addEventListener('keydown', note, true)
@@ -116,7 +116,7 @@
   // Uses nothing that a script of the page could replace later.
   function page() {
     const { parse, stringify } = JSON
-    const { defineProperty, freeze, create } = Object
+    const { defineProperty, freeze, create, getOwnPropertyDescriptor } = Object
     const NativePromise = Promise
     const load = fetch.bind(globalThis)
     const decode = atob.bind(globalThis)
@@ -189,7 +189,9 @@
       return bytes.buffer
     }
 
-    port.addEventListener('runwayReply', ({ data }) => {
+    const dataOf = uncurried(getOwnPropertyDescriptor(MessageEvent.prototype, 'data').get)
+    port.addEventListener('runwayReply', event => {
+      const data = dataOf(event)
       const end = indexOf(data, '\n')
       const { type, id, kind } = parse(slice(data, 0, end))
       const text = slice(data, end + 1)
