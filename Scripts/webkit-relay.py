@@ -25,13 +25,16 @@ PAGES = {
     "/": f"<script>{CALL}</script><p>hello",
     "/patched": f"""<script>{CALL}
         const fail = () => {{ throw new Error('patched') }}
+        const spared = new Set(['constructor', 'then', 'forEach', 'call', 'apply', 'bind'])
         for (const type of [MessagePort, EventTarget, Event, MessageEvent, Map, Array, String, Number, Object, Function])
           for (const name of Object.getOwnPropertyNames(type.prototype))
-            if (!['constructor', 'then', 'forEach', 'call', 'apply', 'bind'].includes(name) && name[0] !== '_')
+            if (!spared.has(name) && name[0] !== '_')
               try {{ if (typeof type.prototype[name] === 'function') type.prototype[name] = fail }} catch {{}}
         const data = Object.getOwnPropertyDescriptor(MessageEvent.prototype, 'data').get
         Object.defineProperty(MessageEvent.prototype, 'data', {{ get() {{ globalThis.stolen = 1; return data.call(this) }} }})
+        globalThis.stringify = JSON.stringify
         JSON.parse = JSON.stringify = globalThis.MessageChannel = globalThis.atob = globalThis.fetch = fail
+        globalThis.isPatched = true
         </script>""",
     "/frames": f"""<script>
         {CALL}
@@ -157,7 +160,7 @@ def evaluate(body, world=None):
             except GLib.Error as error:
                 end(error.message)
 
-        text = f"return JSON.stringify(await (async () => {{ {body} }})()) ?? 'null'"
+        text = f"return (globalThis.stringify ?? JSON.stringify)(await (async () => {{ {body} }})()) ?? 'null'"
         view.call_async_javascript_function(text, -1, None, world, None, None, done)
 
     return run(begin)
@@ -229,6 +232,7 @@ check("a call that was cancelled takes none", evaluate(f"return runwayReply(...{
 
 load(home + "/patched")
 check("patched prototypes change nothing", evaluate("return await kind()"), "x")
+check("all of them", evaluate("return isPatched"), True)
 check("and see no reply", evaluate("return typeof stolen"), "undefined")
 
 load(home + "/frames")
