@@ -48,7 +48,7 @@ extension SpaceServer {
         var record = try store.device(device) ?? DeviceRecord()
         let transaction = Transaction(
             number: record.end.number + 1, previous: record.end.operation,
-            time: HybridTime(milliseconds: milliseconds), basis: try store.history.head.basis,
+            time: max(HybridTime(milliseconds: milliseconds), record.time.next), basis: try store.history.head.basis,
             operations: actions.map { Operation(id: .version7(at: milliseconds, using: &random), action: $0) })
         if transaction.operations.count > Transaction.maximumOperations
             || transaction.byteCount > Transaction.maximumBytes

@@ -76,7 +76,7 @@ package struct SpaceServer: Sendable {
             let verdict =
                 try known ?? decide(transaction, from: sender(device), time: time, in: &store, isOwn: isOwn)
             if known == nil, record.counts(verdict) { try store.setVerdict(on: transaction.id, verdict) }
-            (record.end, record.time) = (transaction.end, time)
+            (record.end, record.time) = (transaction.end, max(record.time, time))
             return Decision(transaction: transaction.id, number: transaction.number, verdict: verdict)
         }
     }

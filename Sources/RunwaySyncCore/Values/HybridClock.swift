@@ -48,8 +48,12 @@ package struct HybridClock: Hashable, Sendable {
     package static let maximumLead: Int64 = 60_000
 
     /// Returns the time under which the server stores an operation. It is at most a minute ahead of the server, but
-    /// always larger than `former`, the last time of that device, so that the device's operations stay in order.
+    /// larger than `former`, the largest time of that device, so that clamped operations stay in order.
+    ///
+    /// An operation that is older than `former` keeps its time: it waited for the user's decision, and the device
+    /// previews it with that time (rule 12).
     package static func clamp(_ time: HybridTime, after former: HybridTime, at milliseconds: Int64) -> HybridTime {
-        max(min(time, HybridTime(milliseconds: milliseconds + maximumLead)), former.next)
+        if time <= former { return time }
+        return max(min(time, HybridTime(milliseconds: milliseconds + maximumLead)), former.next)
     }
 }

@@ -42,8 +42,9 @@ struct Reference {
         isDropped: (RowKey, Identifier) -> Bool
     ) {
         let limit = UInt64(now + 60_000) << 16
-        let time = max(min(transaction.time.bits, limit), (times[device] ?? 0) + 1)
-        times[device] = time
+        let (sent, former) = (transaction.time.bits, times[device] ?? 0)
+        let time = sent <= former ? sent : max(min(sent, limit), former + 1)
+        times[device] = max(time, former)
         guard seen.insert(transaction.id).inserted, !isForbidden else { return }
         var isWithdrawn = true
         var stays = false

@@ -192,6 +192,22 @@ struct OfferingTests {
         #expect(pair.space.row(Pair.key).values == ["a": .text("newest")] && pair.shown() == ["a": .text("newest")])
     }
 
+    @Test func acceptedInsertsNeverHideNewerWritesOfOthers() throws {
+        var pair = try offered()
+        try pair.write(["a": .text("theirs")], on: 1)
+        try pair.sync(1)
+        try pair.write(["a": .text("x")], RowKey("note", Identifier(high: 0, low: 3)))
+        try pair.sync()
+        #expect(pair.shown() == ["a": .text("theirs")])
+        // The accepted transactions come after a newer write in the chain.
+        var sent = try pair.handle(.decidedOffers(accepts: true))
+        while let (request, exchange) = sent {
+            #expect(pair.shown() == ["a": .text("theirs")])
+            sent = try pair.handle(.received(try pair.respond(to: request), exchange: exchange))
+        }
+        #expect(pair.space.row(Pair.key).values == ["a": .text("theirs")] && pair.shown() == ["a": .text("theirs")])
+    }
+
     @Test func declinedOffersRefuseLaterWritesOfTheirRows() throws {
         var pair = try offeredAndWritten()
         #expect(try pair.handle(.decidedOffers(accepts: false)) == nil)

@@ -35,6 +35,11 @@ struct HybridClockTests {
         #expect(first < second)
     }
 
+    @Test func anOlderTimeIsNotChanged() {
+        let time = HybridTime(milliseconds: 500)
+        #expect(HybridClock.clamp(time, after: HybridTime(milliseconds: 900), at: 1_000) == time)
+    }
+
     @Test func aTimeWithinAMinuteIsNotChanged() {
         let time = HybridTime(milliseconds: 61_000)
         #expect(HybridClock.clamp(time, after: .zero, at: 1_000) == time)
