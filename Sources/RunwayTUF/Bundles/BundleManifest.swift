@@ -25,11 +25,16 @@ package struct BundleManifest: Sendable {
     /// The maximum number of files.
     package static let maximumFiles = 100_000
 
-    /// - Throws: ``MalformedMetadata`` if a path is invalid, or if two paths are one on some file system.
+    /// - Throws: ``MalformedMetadata`` if a path is invalid, if two paths are one on some file system, or if files of
+    ///   one digest have different lengths.
     package init(version: Int64, files: [File]) throws(MalformedMetadata) {
         guard version >= 1 else { throw MalformedMetadata("the version is not at least 1") }
         guard files.count <= Self.maximumFiles else { throw MalformedMetadata("too many files") }
         if let problem = BundlePath.problem(in: files.map(\.path)) { throw MalformedMetadata(problem) }
+        var lengths: [String: Int64] = [:]
+        for file in files where lengths.updateValue(file.length, forKey: file.sha256) ?? file.length != file.length {
+            throw MalformedMetadata("two files of one digest have different lengths")
+        }
         self.version = version
         self.files = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     }

@@ -32,7 +32,8 @@ struct BundleManifestTests {
 
     @Test func manifestsAreReadAsTheyAreWritten() throws {
         let files = (0..<10_000).map {
-            BundleManifest.File(path: "\($0 % 7)/\($0)", length: Int64($0), sha256: String(repeating: "ab", count: 32))
+            let digest = Hexadecimal.sha256(Array("\($0)".utf8))
+            return BundleManifest.File(path: "\($0 % 7)/\($0)", length: Int64($0), sha256: digest)
         }
         let manifest = try BundleManifest(version: 3, files: files)
         let read = try BundleManifest(reading: manifest.bytes)
@@ -41,6 +42,14 @@ struct BundleManifestTests {
         #expect(throws: MalformedMetadata("too many files")) {
             try BundleManifest(version: 1, files: Array(repeating: files[0], count: BundleManifest.maximumFiles + 1))
         }
+    }
+
+    @Test func oneDigestHasOneLength() throws {
+        let one = BundleManifest.File(path: "a", length: 1, sha256: String(repeating: "ab", count: 32))
+        let same = BundleManifest.File(path: "b", length: 1, sha256: one.sha256)
+        let other = BundleManifest.File(path: "b", length: 2, sha256: one.sha256)
+        #expect(try BundleManifest(version: 1, files: [one, same]).files.count == 2)
+        #expect(throws: MalformedMetadata.self) { try BundleManifest(version: 1, files: [one, other]) }
     }
 
     @Test(arguments: [
