@@ -16,8 +16,9 @@ public enum Downloads: Sendable, Hashable {
         case .none: false
         case .viewsOnly:
             manifest.files.allSatisfy { file in
-                let name = file.path.lowercased()
-                return !Self.scriptExtensions.contains { name.hasSuffix($0) }
+                // Bytes decide: a character before the dot may combine with it.
+                let name = file.path.lowercased().utf8
+                return !Self.scriptExtensions.contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
             }
         case .viewsAndScripts: true
         }

@@ -23,7 +23,7 @@ struct ReleaseTests {
         }
     }
 
-    @Test(arguments: ["a.js", "A.MJS", "b/c.cjs", "x.wasm", "p.lua"])
+    @Test(arguments: ["a.js", "A.MJS", "b/c.cjs", "x.wasm", "p.lua", "\u{0D4E}.js"])
     func scriptsAreInstalledWhereTheBinaryAllowsThem(_ path: String) async throws {
         try await BundleScene.run { scene in
             var options = BundleOptions()
