@@ -22,8 +22,8 @@ extension BundleStore {
     typealias HandOver = @Sendable (_ missing: [BundleManifest.File], _ byteCount: Int64) async throws -> Void
 
     func check(handOver: HandOver?) async -> BundleRecord {
-        let task = shared.withLock { shared in
-            if let checking = shared.checking { return checking }
+        let (task, isFirst) = shared.withLock { shared in
+            if let checking = shared.checking { return (checking, false) }
             let task = Task {
                 let outcome = await perform(handOver)
                 sweep(after: outcome)
@@ -35,12 +35,12 @@ extension BundleStore {
                 return outcome
             }
             shared.checking = task
-            return task
+            return (task, true)
         }
         return await withTaskCancellationHandler {
             await task.value
         } onCancel: {
-            task.cancel()
+            if isFirst { task.cancel() }
         }
     }
 

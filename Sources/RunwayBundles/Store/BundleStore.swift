@@ -91,7 +91,7 @@ public final class BundleStore: Sendable {
     // MARK: - Running
 
     /// The bundle that this process runs. The first access launches it, see ``launch()``.
-    public var running: RunningBundle { shared.withLock { $0.running } ?? launch() }
+    public var running: RunningBundle { launch(unlessRunning: true) }
 
     /// Chooses the bundle that runs from now on, and counts its launch.
     ///
@@ -101,8 +101,12 @@ public final class BundleStore: Sendable {
     ///
     /// Reads the manifest, and waits for the disk. A bundle whose launch can't be counted there runs only if it has
     /// been ready before.
-    @discardableResult public func launch() -> RunningBundle {
-        let (running, records) = shared.withLock { shared in
+    @discardableResult public func launch() -> RunningBundle { launch(unlessRunning: false) }
+
+    /// Decides and launches within one lock, so that threads that access ``running`` first count one launch.
+    private func launch(unlessRunning: Bool) -> RunningBundle {
+        let (running, records): (RunningBundle, [BundleRecord]) = shared.withLock { shared in
+            if unlessRunning, let running = shared.running { return (running, []) }
             var manifests: [BundleID: BundleManifest] = [:]
             var state = shared.state
             var records = state.launch { bundle in
@@ -130,7 +134,7 @@ public final class BundleStore: Sendable {
             (shared.running, shared.hasRemains) = (running, true)
             return (running, records)
         }
-        report(records)
+        if !records.isEmpty { report(records) }
         return running
     }
 
