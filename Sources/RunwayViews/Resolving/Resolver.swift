@@ -21,7 +21,7 @@ struct Resolver {
             return part.fallback.flatMap { node($0, key: key, in: scope, former: former) }
         }
         if let use = part.use {
-            let inner = Scope(data: scope.data, parameters: use.arguments.map { scope.value(of: $0) })
+            let inner = Scope(data: scope.data, parameters: use.arguments.map { argument($0, in: scope) })
             return node(use.part, key: key, in: inner, former: former)
         }
         let former = former?.appearance.kind == kind ? former : nil
@@ -60,7 +60,7 @@ struct Resolver {
         (appearance.layout, appearance.mode) = (content.layout, content.mode)
         (appearance.heading, appearance.name) = (content.heading, content.name)
         if kind == .toggle {
-            appearance.isOn = content.text.map { scope.value(of: $0).isTrue } ?? false
+            appearance.isOn = content.text.map { scope.value(of: $0, upTo: 0).isTrue } ?? false
         } else {
             appearance.text = text(content.text, in: scope)
         }
@@ -79,10 +79,19 @@ struct Resolver {
         return appearance
     }
 
+    /// The maximum length of the next text.
+    private var textRoom: Int { max(0, min(limits.maximumTextLength, limits.totalTextLength - textLength)) }
+
+    /// The value of an argument. A text that is made for it is a text of the tree, whose nodes store it.
+    private mutating func argument(_ template: Template, in scope: Scope) -> Datum {
+        guard case .pieces = template else { return scope.value(of: template, upTo: 0) }
+        return .text(text(template, in: scope))
+    }
+
     private mutating func text(_ template: Template?, in scope: Scope) -> String {
         guard let template else { return "" }
-        let text = scope.value(of: template).text
-        let length = max(0, min(limits.maximumTextLength, limits.totalTextLength - textLength))
+        let length = textRoom
+        let text = scope.value(of: template, upTo: length).text
         guard text.utf8.count > length else {
             textLength += text.utf8.count
             return text
@@ -102,12 +111,14 @@ struct Resolver {
 
     /// The JSON text of a value; `null` if it is longer than a text may be.
     private mutating func json(_ template: Template?, in scope: Scope) -> ArraySlice<UInt8> {
-        let json = template.map { scope.value(of: $0).json } ?? ArraySlice("null".utf8)
+        let (room, null) = (textRoom, ArraySlice("null".utf8))
+        let json = template.map { scope.value(of: $0, upTo: room).json } ?? null
+        guard json.count <= room else {
+            isTruncated = true
+            return null
+        }
         textLength += json.count
-        if json.count <= limits.maximumTextLength, textLength <= limits.totalTextLength { return json }
-        textLength -= json.count
-        isTruncated = true
-        return ArraySlice("null".utf8)
+        return json
     }
 
     private mutating func parameters(_ parameters: [(name: String, value: Template)], in scope: Scope) -> ArraySlice<
@@ -259,7 +270,10 @@ private struct RowKeys {
         guard let key else { return "\(prefix).\(number)" }
         var inner = scope
         inner.items.append(element)
-        let text = "\(prefix):" + Resolver.prefix(inner.value(of: key).text, Resolver.maximumKeyLength)
+        let text =
+            "\(prefix):"
+            + Resolver.prefix(
+                inner.value(of: key, upTo: Resolver.maximumKeyLength).text, Resolver.maximumKeyLength)
         guard let count = counts[text] else {
             counts[text] = 1
             return text

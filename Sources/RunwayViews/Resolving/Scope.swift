@@ -91,19 +91,24 @@ struct Scope: Sendable {
         return .json(value)
     }
 
-    func value(of template: Template) -> Datum {
+    /// Returns a value. A text with paths ends at most 4 bytes beyond `limit`, so that a few bytes of a document can't
+    /// become many; a text that is too long stays longer than `limit`.
+    func value(of template: Template, upTo limit: Int) -> Datum {
         switch template {
-        case .text(let text): .text(text)
-        case .json(let value): .json(value)
-        case .reference(let reference): value(of: reference)
+        case .text(let text): return .text(text)
+        case .json(let value): return .json(value)
+        case .reference(let reference): return value(of: reference)
         case .pieces(let pieces):
-            .text(
-                pieces.reduce(into: "") { text, piece in
-                    switch piece {
-                    case .text(let part): text += part
-                    case .reference(let reference): text += value(of: reference).text
-                    }
-                })
+            var text = ""
+            for piece in pieces {
+                let room = limit - text.utf8.count
+                guard room >= 0 else { break }
+                switch piece {
+                case .text(let part): text += Resolver.prefix(part, room + 4)
+                case .reference(let reference): text += Resolver.prefix(value(of: reference).text, room + 4)
+                }
+            }
+            return .text(text)
         }
     }
 

@@ -132,6 +132,30 @@ struct ResolvingTests {
         #expect(tree.isTruncated && (9900...10_000).contains(Copy(tree.root).count))
     }
 
+    @Test func argumentsAreLimitedAsTexts() throws {
+        func argument(_ node: ViewNode) -> Int {
+            guard case .nodes(let made) = node.children.storage else { return 0 }
+            return made.scope?.parameters.first?.text.utf8.count ?? 0
+        }
+        let levels = (0..<8).map {
+            #""t\#($0)":{"node":"use","template":"t\#($0 + 1)","with":{"p":"{p}{p}{p}{p}"}}"#
+        }
+        let document = try view(
+            #"{"view":{"node":"box","children":[{"node":"use","template":"t0","each":"{a}","as":"p","with":{"p":"{p}"}}]},"templates":{\#(levels.joined(separator: ",")),"t8":{"node":"box","children":[{"node":"box","if":"{p}"}]}}}"#
+        )
+        let tree = document.tree(of: try data(#"["x"\#(String(repeating: ",1", count: 99))]"#.wrapped))
+        let lengths = tree.root.children.map(argument)
+        #expect(tree.isTruncated && lengths.first == 10_000 && lengths.reduce(0, +) <= 1_000_000, "\(lengths)")
+    }
+
+    @Test func longTextsAreNotMade() throws {
+        var names = Names()
+        let template = try #require(Template("{a}ä{a}", names: &names))
+        let scope = Scope(data: try data(#""\#(String(repeating: "long", count: 99))""#.wrapped))
+        #expect(scope.value(of: template, upTo: 64).text.utf8.count == 68)
+        #expect(scope.value(of: template, upTo: 395).text.utf8.count == 399)
+    }
+
     @Test func textsAreCutAtACharacter() throws {
         let limits = ViewLimits(maximumTextLength: 10)
         let document = try view(
