@@ -55,11 +55,23 @@ final class BundleFolder: Sendable {
 
     private var stateFile: URL { url.appending(path: "state.json") }
 
-    /// Returns the stored state; `nil` if there is none, or if it can't be read, for example because a later version of
-    /// the app wrote it.
-    func state() -> BundleState? {
-        guard let data = try? Data(contentsOf: stateFile), data.count <= 1 << 20 else { return nil }
-        return try? JSONDecoder().decode(BundleState.self, from: data)
+    /// Returns the stored state; `nil` if there is none. A file of another form, for example of a later version of the
+    /// app, is renamed `state.json.unreadable`, and replaces an earlier one of that name.
+    ///
+    /// - Throws: ``BundleError/Kind/storage`` if the file exists, and can't be read now.
+    func state() throws(BundleError) -> (state: BundleState?, isUnreadable: Bool) {
+        let data: Data
+        do { data = try Data(contentsOf: stateFile) } catch {
+            if (error as NSError).code == CocoaError.fileReadNoSuchFile.rawValue { return (nil, false) }
+            throw BundleError(.storage, "The file \(stateFile.path) can't be read: \(error)")
+        }
+        if data.count <= 1 << 20, let state = try? JSONDecoder().decode(BundleState.self, from: data) {
+            return (state, false)
+        }
+        guard rename(stateFile.path, stateFile.path + ".unreadable") == 0 else {
+            throw BundleError("can't be renamed", at: stateFile.path)
+        }
+        return (nil, true)
     }
 
     /// Stores the state, so that it survives a power failure.

@@ -7,7 +7,7 @@ public struct BundleRecord: Sendable, Hashable, CustomStringConvertible {
         private enum Code: String {
             case nothingNew, notPublished, refused, failed, waiting, notIncluded, embeddedTooOld, older
             case condemnedBefore, switchedOff, downloading, installed, launched, ready, condemned, rolledBack, damaged
-            case superseded, stopped, resumed, uncounted, invalidValue
+            case superseded, stopped, resumed, uncounted, invalidValue, unreadable
         }
 
         private let code: Code
@@ -51,7 +51,7 @@ public struct BundleRecord: Sendable, Hashable, CustomStringConvertible {
         /// Files of a bundle do not have the bytes that its manifest lists. The bundle can be downloaded again.
         public static let damaged = Kind(code: .damaged)
         /// An installed bundle will not run again, because the embedded copy of this app is at least as new, or because
-        /// the app now has another channel or runtime version.
+        /// the app now has another channel or runtime version, or ``Downloads`` that do not allow its files.
         public static let superseded = Kind(code: .superseded)
         /// The kill switch is on: the embedded copy runs from the next launch on.
         public static let stopped = Kind(code: .stopped)
@@ -62,6 +62,9 @@ public struct BundleRecord: Sendable, Hashable, CustomStringConvertible {
         public static let uncounted = Kind(code: .uncounted)
         /// The file of values of the bundle, or one value in it, is invalid: the default of the binary is used.
         public static let invalidValue = Kind(code: .invalidValue)
+        /// The stored state has another form, for example that of a later version of the app. It was put aside, and the
+        /// store starts anew: condemned bundles and the local kill switch are forgotten.
+        public static let unreadable = Kind(code: .unreadable)
     }
 
     /// The kind of the decision.

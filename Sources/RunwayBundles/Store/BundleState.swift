@@ -73,12 +73,12 @@ struct BundleState: Sendable, Hashable, Codable {
 
     /// Chooses the bundle that runs from now on, and counts its launch.
     ///
-    /// - Parameter isIntact: Returns whether an installed bundle can run.
-    mutating func launch(isIntact: (BundleID) -> Bool) -> [BundleRecord] {
+    /// - Parameter obstacle: Returns why an installed bundle can't run, as the kind of its record; `nil` if it can.
+    mutating func launch(obstacle: (BundleID) -> BundleRecord.Kind?) -> [BundleRecord] {
         var records: [BundleRecord] = []
         if !isStopped, !isSwitchedOff {
             promote()
-            records += rollBack(unless: isIntact)
+            records += rollBack(by: obstacle)
             current?.launchCount += 1
         }
         return records + [BundleRecord(.launched, running ?? BundleID(embedded: embedded))]
@@ -90,8 +90,8 @@ struct BundleState: Sendable, Hashable, Codable {
         (current, self.next) = (Current(bundle: next), nil)
     }
 
-    /// Replaces the current bundle while it has failed too often, or is damaged.
-    private mutating func rollBack(unless isIntact: (BundleID) -> Bool) -> [BundleRecord] {
+    /// Replaces the current bundle while it has failed too often, or can't run.
+    private mutating func rollBack(by obstacle: (BundleID) -> BundleRecord.Kind?) -> [BundleRecord] {
         var records: [BundleRecord] = []
         while let current {
             let bundle = current.bundle
@@ -101,10 +101,10 @@ struct BundleState: Sendable, Hashable, Codable {
                     BundleRecord(.condemned, bundle, "It did not become ready in \(current.launchCount) launches."))
                 remove(bundle)
                 if let good = self.current?.bundle { records.append(BundleRecord(.rolledBack, good)) }
-            } else if isIntact(bundle) {
-                break
+            } else if let kind = obstacle(bundle) {
+                records += damaged(bundle, as: kind)
             } else {
-                records += damaged(bundle)
+                break
             }
         }
         return records
@@ -120,13 +120,14 @@ struct BundleState: Sendable, Hashable, Codable {
         }
     }
 
-    /// Removes a bundle of which a file is absent or has other bytes. The same version can be installed again.
-    mutating func damaged(_ bundle: BundleID) -> [BundleRecord] {
+    /// Removes a bundle of which a file is absent or has other bytes, or that can't run for another reason. The same
+    /// version can be installed again.
+    mutating func damaged(_ bundle: BundleID, as kind: BundleRecord.Kind = .damaged) -> [BundleRecord] {
         guard installed.contains(bundle) else { return [] }
         let wasCurrent = current?.bundle == bundle
         remove(bundle)
         let good = wasCurrent ? current?.bundle : nil
-        return [BundleRecord(.damaged, bundle)] + (good.map { [BundleRecord(.rolledBack, $0)] } ?? [])
+        return [BundleRecord(kind, bundle)] + (good.map { [BundleRecord(.rolledBack, $0)] } ?? [])
     }
 
     /// Records that a bundle is ready. Changes nothing if another one runs: a page of it may be late.

@@ -103,7 +103,7 @@ extension BundleStore {
             throw MetadataError(found.path, .form, "4.5", "the target has no SHA-256")
         }
         let bundle = BundleID(version: release.version, digest: digest)
-        try change { $0.stop(release.isStopped) }
+        try change(isUrgent: release.isStopped) { $0.stop(release.isStopped) }
         if let refusal = shared.withLock({ $0.state.refusal(of: bundle, release) }) {
             return refusal
         }

@@ -22,6 +22,8 @@ import Synchronization
 public final class BundleStore: Sendable {
     struct Shared {
         var state: BundleState
+        /// Whether ``state`` could not be stored. The next change stores it.
+        var isUnstored = false
         var running: RunningBundle?
         /// The bundles that earlier launches of this process returned.
         var earlier: [WeakBundle] = []
@@ -62,7 +64,8 @@ public final class BundleStore: Sendable {
     ///   - options: The settings. The default settings are ``BundleOptions/init()``.
     ///   - onRecord: Receives the record of each decision, on any thread. It must return at once.
     /// - Throws: ``BundleError/Kind/invalid`` if the source is invalid, ``BundleError/Kind/inUse`` if another store has
-    ///   the folder, ``BundleError/Kind/storage`` if it can't be used. Run the embedded copy then.
+    ///   the folder, ``BundleError/Kind/storage`` if it can't be used, or if the state of the store is there and can't
+    ///   be read now. Run the embedded copy then.
     public init(
         in folder: URL, embedded: EmbeddedBundle, from source: BundleSource, on network: NetworkLayer,
         options: BundleOptions = BundleOptions(), onRecord: @escaping @Sendable (BundleRecord) -> Void = { _ in }
@@ -74,8 +77,10 @@ public final class BundleStore: Sendable {
         updater = MetadataUpdater(MetadataFolder(self.folder.metadata), embeddedRoot: source.root) {
             try await metadata.metadata($0, upTo: $1)
         }
-        var state = self.folder.state() ?? BundleState(device: UUID().uuidString)
-        let records = state.open(target.path, over: embedded.version)
+        let (stored, isUnreadable) = try self.folder.state()
+        var state = stored ?? BundleState(device: UUID().uuidString)
+        let lost = isUnreadable ? [BundleRecord(.unreadable, nil, "The state was renamed state.json.unreadable.")] : []
+        let records = lost + state.open(target.path, over: embedded.version)
         // If the disk can't be written now, the next change stores the state.
         try? self.folder.store(state)
         shared = Mutex(Shared(state: state))
@@ -110,13 +115,14 @@ public final class BundleStore: Sendable {
             var manifests: [BundleID: BundleManifest] = [:]
             var state = shared.state
             var records = state.launch { bundle in
-                manifests[bundle] = folder.manifest(of: bundle)
-                return manifests[bundle].map(options.downloads.allow) ?? false
+                guard let manifest = folder.manifest(of: bundle) else { return .damaged }
+                manifests[bundle] = manifest
+                return options.downloads.allow(manifest) ? nil : .superseded
             }
             var bundle = state.running
             do throws(BundleError) {
                 try folder.store(state)
-                shared.state = state
+                (shared.state, shared.isUnstored) = (state, false)
             } catch {
                 bundle = state.runningUncounted
                 records = [BundleRecord(.uncounted, bundle ?? BundleID(embedded: embedded.version), "\(error)")]
@@ -162,15 +168,18 @@ public final class BundleStore: Sendable {
     // MARK: - State
 
     /// Changes the state, stores it and reports the decisions. A state that can't be stored does not change.
-    func change(_ transition: (inout BundleState) -> [BundleRecord]) throws(BundleError) {
+    ///
+    /// - Parameter isUrgent: Whether the state of this process changes even if it can't be stored.
+    func change(isUrgent: Bool = false, _ transition: (inout BundleState) -> [BundleRecord]) throws(BundleError) {
         let result: Result<[BundleRecord], BundleError> = shared.withLock { shared in
             var state = shared.state
             let records = transition(&state)
             do throws(BundleError) {
-                if state != shared.state { try folder.store(state) }
-                shared.state = state
+                if state != shared.state || shared.isUnstored { try folder.store(state) }
+                (shared.state, shared.isUnstored) = (state, false)
                 return .success(records)
             } catch {
+                if isUrgent { (shared.state, shared.isUnstored) = (state, true) }
                 return .failure(error)
             }
         }

@@ -17,7 +17,7 @@ private struct Device {
 
     mutating func launch() -> [BundleRecord] {
         let damaged = damaged
-        return state.open(Self.target, over: embedded) + state.launch { !damaged.contains($0) }
+        return state.open(Self.target, over: embedded) + state.launch { damaged.contains($0) ? .damaged : nil }
     }
 
     /// Installs a version, launches it and reports that it is ready.

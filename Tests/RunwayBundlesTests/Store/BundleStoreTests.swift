@@ -126,8 +126,11 @@ struct BundleStoreTests {
             try scene.publish(2, second)
             try await scene.runNewest()
             try Data(text.utf8).write(to: scene.device.appending(path: "state.json"))
+            _ = scene.takeKinds()
             let store = try await scene.store()
             #expect(store.running.id.isEmbedded)
+            #expect(scene.takeKinds() == [.unreadable, .launched])
+            #expect(scene.names(in: "").contains("state.json.unreadable"))
             // Its files are here.
             _ = scene.takeRequests()
             #expect(await store.check().kind == .installed)

@@ -40,7 +40,9 @@ struct ReleaseTests {
             try scene.publish(4, [path: "1"])
             #expect(await store?.check().kind == .installed)
             store = nil
+            _ = scene.takeKinds()
             #expect(try await scene.store(options: options).running.id.isEmbedded)
+            #expect(scene.takeKinds().contains(.superseded))
         }
     }
 
