@@ -178,7 +178,10 @@ struct DocumentReader {
         let values = members.values.filter { $0.key.isMember(of: kind) }
         draft.content.layout = word(values[.layout], or: .column)
         draft.content.mode = word(values[.mode], or: .text)
-        draft.content.name = values[.name]?.string ?? ""
+        if let name = values[.name] {
+            draft.content.name = name.string.flatMap { $0.utf8.count <= Part.maximumNameLength ? $0 : nil } ?? ""
+            if draft.content.name.isEmpty { note(.invalidValue, name, "The name of a slot, of up to 128 bytes.") }
+        }
         if let heading = values[.heading] {
             if let level = heading.int, (1...6).contains(level) {
                 draft.content.heading = level
@@ -194,6 +197,10 @@ struct DocumentReader {
         if let with = values[.with] {
             if with.kind != .object { note(.invalidValue, with, "An object of names and values.") }
             for member in with.members {
+                guard member.key.utf8.count <= Part.maximumNameLength else {
+                    note(.invalidValue, member.value, "The name of a parameter has up to 128 bytes.")
+                    continue
+                }
                 if let value = argument(member.value, &names) { arguments.append((member.key, value)) }
             }
         }
@@ -255,7 +262,9 @@ struct DocumentReader {
                 continue
             }
             let (event, detail) = (member.value, member.value["detail"])
-            guard let name = event.string ?? event["name"].string, (1...128).contains(name.utf8.count) else {
+            guard let name = event.string ?? event["name"].string, !name.isEmpty,
+                name.utf8.count <= Part.maximumNameLength
+            else {
                 note(.invalidValue, event, "The name of an event, or an object with \"name\" and \"detail\".")
                 continue
             }

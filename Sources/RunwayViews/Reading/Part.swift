@@ -20,6 +20,9 @@ final class Part: Sendable {
         let arguments: [Template]
     }
 
+    /// The maximum length of the names of events, slots and parameters in bytes: every node repeats them.
+    static let maximumNameLength = 128
+
     /// `nil` for a node that this version does not know, of which only ``fallback`` is shown.
     let kind: NodeKind?
     let condition: Reference?

@@ -126,8 +126,13 @@ struct Resolver {
     > {
         var writer: [UInt8] = []
         for (name, value) in parameters {
-            writer += (writer.isEmpty ? "{" : ",").utf8
-            writer += Datum.text(name).json + ":".utf8
+            let start = (writer.isEmpty ? "{" : ",").utf8 + Datum.text(name).json + ":".utf8
+            guard start.count <= limits.totalTextLength - textLength else {
+                isTruncated = true
+                break
+            }
+            textLength += start.count
+            writer += start
             writer += json(value, in: scope)
         }
         return writer.isEmpty ? ArraySlice("{}".utf8) : (writer + "}".utf8)[...]

@@ -39,6 +39,11 @@ struct ReadingTests {
         (#"{"node":"text","on":{"swipe":"a"}}"#, .unknownAttribute, "on.swipe"),
         (#"{"node":"text","on":{"tap":{}}}"#, .invalidValue, "on.tap"),
         (#"{"node":"text","heading":7}"#, .invalidValue, "heading"),
+        (#"{"node":"slot","name":"\#(String(repeating: "n", count: 129))"}"#, .invalidValue, "name"),
+        (
+            #"{"node":"slot","name":"\#(String(repeating: "n", count: 128))","with":{"\#(String(repeating: "n", count: 129))":1}}"#,
+            .invalidValue, "with.\(String(repeating: "n", count: 129))"
+        ),
         (#"{"node":"box","layout":"grid"}"#, .invalidValue, "layout"),
         (#"{"view":{"node":"box"},"style":1}"#, .unknownAttribute, "style"),
         (

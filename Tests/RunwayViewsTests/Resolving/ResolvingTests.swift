@@ -148,12 +148,22 @@ struct ResolvingTests {
         #expect(tree.isTruncated && lengths.first == 10_000 && lengths.reduce(0, +) <= 1_000_000, "\(lengths)")
     }
 
+    @Test func namesOfParametersCountAsText() throws {
+        let limits = ViewLimits(maximumTextLength: 10)
+        let names = (0..<20).map { #""name\#($0)":1"# }.joined(separator: ",")
+        let document = try view(
+            #"{"node":"box","children":[{"node":"slot","name":"s","each":"{a}","with":{\#(names)}}]}"#, limits: limits)
+        let tree = document.tree(of: try data("[\(String(repeating: "1,", count: 99))1]".wrapped))
+        let lengths = tree.root.children.map(\.appearance.parameters.count)
+        #expect(tree.isTruncated && (1000...1200).contains(lengths.reduce(0, +)), "\(lengths)")
+    }
+
     @Test func longTextsAreNotMade() throws {
         var names = Names()
         let template = try #require(Template("{a}ä{a}", names: &names))
         let scope = Scope(data: try data(#""\#(String(repeating: "long", count: 99))""#.wrapped))
         #expect(scope.value(of: template, upTo: 64).text.utf8.count == 68)
-        #expect(scope.value(of: template, upTo: 395).text.utf8.count == 399)
+        #expect(scope.value(of: template, upTo: 398).text.utf8.count == 402)
     }
 
     @Test func textsAreCutAtACharacter() throws {
