@@ -2,6 +2,10 @@
 ///
 /// A document that exceeds a limit is refused. Data can't be refused: a tree stops growing at its limit, and
 /// ``ViewTree/isTruncated`` is set.
+///
+/// Two limits are the same for all documents: a template has at most 64 parameters, and the names of events, slots and
+/// parameters have at most 128 bytes. A template with more is refused; longer names are ignored, and listed in
+/// ``ViewDocument/problems``.
 public struct ViewLimits: Sendable, Hashable {
     /// The maximum size of a document in bytes. The default is 1 MiB.
     public var maximumByteCount: Int
@@ -17,7 +21,8 @@ public struct ViewLimits: Sendable, Hashable {
     /// The maximum number of rows of a list or pages of a pager. The default is 100 000.
     public var maximumRowCount: Int
     /// The maximum length of one text, or of the detail of one event, in bytes of UTF-8. Longer texts are cut, longer
-    /// details are `null`. The default is 10 000; all texts of a tree may have 100 times as much.
+    /// details are `null`. The default is 10 000; all texts of a tree may have 100 times as much, with those that are
+    /// made for the parameters of templates and slots.
     public var maximumTextLength: Int
     /// The maximum number of entries in ``ViewDocument/problems``. The default is 100.
     public var maximumProblemCount: Int

@@ -309,6 +309,8 @@ struct DocumentReader {
         }
         let definition = try definition(text, at: name, depth: depth + 1)
         for argument in arguments where !definition.parameters.contains(argument.name) {
+            // To find the value again takes time in proportion to the number of arguments.
+            guard problems.count < limits.maximumProblemCount else { break }
             note(
                 .unknownAttribute, node["with"][argument.name],
                 "The template \"\(JSONError.shortened(text))\" has no such parameter.")
@@ -333,6 +335,9 @@ struct DocumentReader {
         var names = Names(parameters: [])
         let part = try part(source, &names, depth: depth)
         open.remove(name)
+        guard names.parameters?.count ?? 0 <= Names.maximumParameters else {
+            throw ViewError(.limit, at: source, "More than \(Names.maximumParameters) parameters of a template.")
+        }
         let definition = Definition(part: part, parameters: names.parameters ?? [])
         definitions[name] = definition
         return definition

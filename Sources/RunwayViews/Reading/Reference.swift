@@ -26,20 +26,25 @@ struct Names: Sendable {
     /// The names of the surrounding `each`.
     var items: [String] = []
 
+    /// The maximum number of parameters of a template: each use stores the values of all.
+    static let maximumParameters = 64
+
     /// Returns the reference of a path; `nil` if the path is malformed.
     ///
     /// A path is up to 16 names or indices with full stops between them. Names consist of letters, digits, `_` and `-`.
+    ///
+    /// Returns `nil`, too, once a template has more parameters than ``maximumParameters``: its reader refuses it.
     mutating func reference(_ path: Substring) -> Reference? {
         let steps = path.split(separator: ".", maxSplits: Reference.maximumSteps, omittingEmptySubsequences: false)
         guard steps.count <= Reference.maximumSteps, steps.allSatisfy(Self.isName) else { return nil }
         let first = String(steps[0])
         let rest = steps.dropFirst().map(String.init)
         if let item = items.lastIndex(of: first) { return Reference(base: .item(item), steps: rest) }
-        guard var parameters else { return Reference(base: .data, steps: [first] + rest) }
+        guard let parameters else { return Reference(base: .data, steps: [first] + rest) }
         if let number = parameters.firstIndex(of: first) { return Reference(base: .parameter(number), steps: rest) }
-        parameters.append(first)
-        self.parameters = parameters
-        return Reference(base: .parameter(parameters.count - 1), steps: rest)
+        guard parameters.count <= Self.maximumParameters else { return nil }
+        self.parameters?.append(first)
+        return Reference(base: .parameter(parameters.count), steps: rest)
     }
 
     static func isName(_ text: some StringProtocol) -> Bool {

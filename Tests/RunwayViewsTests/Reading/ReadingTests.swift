@@ -128,6 +128,18 @@ struct ReadingTests {
         #expect(error?.kind == .limit && error?.path == "templates.t32")
     }
 
+    @Test func parametersOfTemplatesAreLimited() throws {
+        func template(_ count: Int) -> String {
+            let text = (0..<count).map { "{p\($0)}" }.joined()
+            return #"{"view":{"node":"box"},"templates":{"t":{"node":"text","text":"\#(text)","label":"{p0}"}}}"#
+        }
+        #expect(try view(template(64)).problems.isEmpty)
+        for count in [65, 66, 1000] {
+            let error = #expect(throws: ViewError.self) { try view(template(count)) }
+            #expect(error?.kind == .limit && error?.path == "templates.t")
+        }
+    }
+
     @Test func problemsAreLimited() throws {
         let many = (0..<500).map { #"{"node":"n\#($0)"}"# }.joined(separator: ",")
         #expect(try view(#"{"node":"box","children":[\#(many)]}"#).problems.count == 100)
