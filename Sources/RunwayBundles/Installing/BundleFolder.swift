@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// - `state.json`: which bundles are installed. Only this file decides; it is replaced as a whole.
 /// - `metadata/`: the metadata that the last updates accepted.
-/// - `manifests/`: the manifest of each installed bundle, named by its digest.
+/// - `manifests/`: the manifest of each installed bundle, and of the one that is being installed, named by its digest.
 /// - `files/`: the files of all installed bundles, each named by its SHA-256 digest.
 /// - `incoming/`: files that are being downloaded or copied.
 ///
@@ -89,19 +89,26 @@ final class BundleFolder: Sendable {
 
     /// Returns the manifest of an installed bundle; `nil` if it is absent or does not have the bundle's digest.
     func manifest(of bundle: BundleID) -> BundleManifest? {
-        guard let digest = bundle.digest, let data = try? Data(contentsOf: manifestFile(digest)),
-            data.count <= BundleManifest.maximumByteCount
-        else { return nil }
-        let bytes = Array(data)
-        guard Hexadecimal.sha256(bytes) == digest, let manifest = try? BundleManifest(reading: bytes),
+        guard let bytes = manifestBytes(of: bundle), let manifest = try? BundleManifest(reading: bytes),
             manifest.version == bundle.version
         else { return nil }
         return manifest
     }
 
-    /// Stores a manifest, after all files of the bundle: the folders are flushed, too.
+    /// Returns the bytes of a stored manifest; `nil` if it is absent or does not have the bundle's digest.
+    func manifestBytes(of bundle: BundleID) -> [UInt8]? {
+        guard let digest = bundle.digest, let data = try? Data(contentsOf: manifestFile(digest)),
+            data.count <= BundleManifest.maximumByteCount
+        else { return nil }
+        let bytes = Array(data)
+        return Hexadecimal.sha256(bytes) == digest ? bytes : nil
+    }
+
+    /// Flushes the names of files, so that a state that is stored later finds all files of its bundles.
+    func syncFiles() throws(BundleError) { try Self.sync(url.appending(path: "files").path) }
+
+    /// Stores a manifest, before the files of the bundle.
     func store(_ manifest: [UInt8], of bundle: BundleID) throws(BundleError) {
-        try Self.sync(url.appending(path: "files").path)
         do { try PrivateFile.replace(manifestFile(bundle.digest ?? "").path, with: manifest) } catch {
             throw BundleError(.storage, "\(error)")
         }
@@ -111,8 +118,12 @@ final class BundleFolder: Sendable {
 
     private func file(_ digest: String) -> URL { url.appending(path: "files/\(digest)") }
 
-    /// The place at which a file is written before it has a name in `files/`.
+    /// The place at which a download is written before it has a name in `files/`.
     func incoming(_ digest: String) -> URL { url.appending(path: "incoming/\(digest)") }
+
+    /// The place of a file while it is verified. Only the store writes there: a transfer of the system can replace the
+    /// file in ``incoming(_:)`` at any time.
+    private func draft(_ digest: String) -> URL { url.appending(path: "incoming/\(digest).draft") }
 
     /// Returns the bytes of a file. They are verified when they are read for the first time in this process.
     ///
@@ -136,7 +147,7 @@ final class BundleFolder: Sendable {
 
     /// Stores the bytes of a file, which have been verified.
     func store(_ bytes: [UInt8], as digest: String) throws(BundleError) {
-        let draft = incoming(digest)
+        let draft = draft(digest)
         do {
             try Data(bytes).write(to: draft)
         } catch {
@@ -150,7 +161,8 @@ final class BundleFolder: Sendable {
     ///
     /// - Returns: `false` if it has other bytes than the manifest lists; it is removed then.
     func accept(_ file: BundleManifest.File) throws(BundleError) -> Bool {
-        let draft = incoming(file.sha256)
+        let (source, draft) = (incoming(file.sha256), draft(file.sha256))
+        guard rename(source.path, draft.path) == 0 else { throw BundleError("can't be renamed", at: source.path) }
         guard let data = try? Data(contentsOf: draft, options: .mappedIfSafe) else {
             throw BundleError(.storage, "The file \(draft.path) can't be read.")
         }
@@ -162,8 +174,9 @@ final class BundleFolder: Sendable {
         return true
     }
 
+    /// Moves a draft, whose bytes have been verified, to `files/`.
     private func moveIn(_ digest: String) throws(BundleError) {
-        let draft = incoming(digest).path
+        let draft = draft(digest).path
         try Self.sync(draft)
         guard rename(draft, file(digest).path) == 0 else { throw BundleError("can't be renamed", at: draft) }
         verified.withLock { _ = $0.insert(digest) }
@@ -174,16 +187,16 @@ final class BundleFolder: Sendable {
     ///
     /// - Parameters:
     ///   - bundles: The bundles that stay.
-    ///   - manifest: The manifest of a bundle that is being installed.
-    func removeAll(but bundles: Set<BundleID>, installing manifest: BundleManifest? = nil) {
-        var files = Set(manifest?.files.map(\.sha256) ?? [])
+    ///   - installing: A bundle that is being installed, and its manifest.
+    func removeAll(but bundles: Set<BundleID>, installing: (bundle: BundleID, manifest: BundleManifest)? = nil) {
+        var files = Set(installing?.manifest.files.map(\.sha256) ?? [])
         for bundle in bundles {
             guard let manifest = self.manifest(of: bundle) else { return }
             files.formUnion(manifest.files.map(\.sha256))
         }
-        remove(in: "manifests", but: Set(bundles.compactMap(\.digest)))
+        remove(in: "manifests", but: Set(bundles.union(installing.map { [$0.bundle] } ?? []).compactMap(\.digest)))
         remove(in: "files", but: files)
-        remove(in: "incoming", but: manifest == nil ? [] : files)
+        remove(in: "incoming", but: installing == nil ? [] : files)
     }
 
     /// Removes the files of a folder whose names do not begin with one of the digests.

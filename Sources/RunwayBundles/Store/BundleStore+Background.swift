@@ -11,7 +11,8 @@
         ///
         /// Call it from a background refresh, whose time is too short for a download. In the function that receives the
         /// ends of the transfers, call ``poke()`` or ``check()``: a check installs the version when all files are here.
-        /// The ids of these transfers begin with `runway-bundle-`.
+        /// The ids of these transfers begin with `runway-bundle-`. The system does not limit their lengths: a server
+        /// can send more bytes than the manifest lists, which are discarded only when the transfer has ended.
         ///
         /// - Parameter transfers: The session. The layer that it was made with is the store's.
         @discardableResult

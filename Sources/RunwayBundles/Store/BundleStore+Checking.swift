@@ -112,10 +112,13 @@ extension BundleStore {
         guard options.downloads.allow(manifest) else {
             return BundleRecord(.refused, bundle, "It has scripts, which this app does not download.")
         }
-        return try await install(bundle, manifest, bytes, handOver)
+        return try await install(bundle, manifest, handOver)
     }
 
+    /// Returns the bytes of the manifest. They are stored at once, since a check that waits for another network would
+    /// request them each time.
     private func manifest(of bundle: BundleID, _ found: TargetFile, _ name: String) async throws -> [UInt8] {
+        if let stored = folder.manifestBytes(of: bundle), found.digest.matches(stored) { return stored }
         let length = Int(clamping: found.digest.length ?? Int64(BundleManifest.maximumByteCount))
         guard let bytes = try await targets.target(name, upTo: min(length, BundleManifest.maximumByteCount)) else {
             throw MetadataError(found.path, .absence, "5.7.3", "the repository has no \(name)")
@@ -123,6 +126,7 @@ extension BundleStore {
         guard found.digest.matches(bytes) else {
             throw MetadataError(found.path, .mixAndMatch, "5.7.3", "the targets list another length or hash")
         }
+        try folder.store(bytes, of: bundle)
         return bytes
     }
 
@@ -140,9 +144,9 @@ extension BundleStore {
     }
 
     private func install(
-        _ bundle: BundleID, _ manifest: BundleManifest, _ bytes: [UInt8], _ handOver: HandOver?
+        _ bundle: BundleID, _ manifest: BundleManifest, _ handOver: HandOver?
     ) async throws -> BundleRecord {
-        folder.removeAll(but: shared.withLock { $0.usedBundles }, installing: manifest)
+        folder.removeAll(but: shared.withLock { $0.usedBundles }, installing: (bundle, manifest))
         let installation = Installation(folder: folder, embedded: embedded, files: files, manifest: manifest)
         let missing = try installation.prepare()
         let byteCount = missing.reduce(0) { $0 + $1.length }
@@ -151,7 +155,7 @@ extension BundleStore {
             return BundleRecord(.waiting, bundle, "\(missing.count) files were handed over to the system.")
         }
         if !missing.isEmpty { try await download(missing, byteCount, bundle, installation) }
-        try folder.store(bytes, of: bundle)
+        try folder.syncFiles()
         try Task.checkCancellation()
         try change { state in
             _ = state.install(bundle)

@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import RunwayTUF
 import Testing
 
 @testable import RunwayBundles
@@ -23,6 +25,35 @@ struct BundleFolderTests {
             try FileManager.default.removeItem(at: state)
             #expect(try await scene.store().running.id.isEmbedded)
         }
+    }
+
+    @Test func replacedDownloadsAreNeverAccepted() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "BundleFolder.\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: url) }
+        let folder = try BundleFolder(url)
+        let (good, bad) = (Data(count: 1 << 18), Data(repeating: 1, count: 1 << 18))
+        let digest = Hexadecimal.sha256(Array(good))
+        let file = BundleManifest.File(path: "a", length: 1 << 18, sha256: digest)
+        let (incoming, other) = (folder.incoming(digest), url.appending(path: "other"))
+        for _ in 0..<20 {
+            try good.write(to: incoming)
+            // What the system downloads comes by a rename, at any time.
+            DispatchQueue.concurrentPerform(iterations: 2) { thread in
+                if thread == 0 { return _ = try? folder.accept(file) }
+                for _ in 0..<20 {
+                    try? bad.write(to: other)
+                    rename(other.path, incoming.path)
+                }
+            }
+            if let accepted = try? Data(contentsOf: url.appending(path: "files/\(digest)")) {
+                #expect(accepted == good)
+                try FileManager.default.removeItem(at: url.appending(path: "files/\(digest)"))
+            }
+        }
+        // Bytes that are here already do not pass through the place of downloads.
+        try bad.write(to: incoming)
+        try folder.store(Array(good), as: digest)
+        #expect(try folder.bytes(of: file) == good && Data(contentsOf: incoming) == bad)
     }
 
     @Test func stoppingWinsOverAFullDisk() async throws {

@@ -229,6 +229,10 @@ struct BundleStoreTests {
             options.maximumExpensiveByteCount = 4
             try scene.publish(3, second.merging(["index.html": "<p>3"]) { $1 })
             #expect(await store.check().kind == .waiting)
+            // The manifest is not requested again.
+            _ = scene.takeRequests()
+            #expect(await store.check().kind == .waiting)
+            #expect(scene.takeRequests().allSatisfy { $0.hasPrefix("/metadata/") })
         }
     }
 
