@@ -3,19 +3,23 @@ struct HTMLWriter {
     let addresses: ViewAddresses
     private(set) var html = ""
     private var remaining: Int
+    /// The length after which no further node is written: each row of a list may have as much text as a tree.
+    private let byteLimit: Int
     /// The class of each declaration.
     private var classes: [String: String] = [:]
     private var rules: [String] = []
     private var keyFrames: Set<ViewAnimation> = []
 
-    init(addresses: ViewAddresses, nodeLimit: Int) { (self.addresses, remaining) = (addresses, nodeLimit) }
+    init(addresses: ViewAddresses, nodeLimit: Int, byteLimit: Int = 64 << 20) {
+        (self.addresses, remaining, self.byteLimit) = (addresses, nodeLimit, byteLimit)
+    }
 
     /// The rules of the nodes that are written so far: one class for each declaration.
     var styleSheet: String { rules.joined() }
 
     mutating func write(_ node: ViewNode) {
         guard remaining > 0 else { return }
-        remaining -= 1
+        remaining = html.utf8.count < byteLimit ? remaining - 1 : 0
         let appearance = node.appearance
         switch appearance.kind {
         case .text:

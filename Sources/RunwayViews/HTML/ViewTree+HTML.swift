@@ -8,7 +8,8 @@ public struct ViewPage: Sendable, Hashable {
     public var isRightToLeft: Bool
     /// The addresses of images that are loaded. The default is ``ViewAddresses/https``.
     public var addresses: ViewAddresses
-    /// The maximum number of nodes; rows and nodes beyond are left out. The default is 10 000.
+    /// The maximum number of nodes; rows and nodes beyond are left out, and those after 64 MiB of HTML. The default is
+    /// 10 000.
     public var maximumNodeCount: Int
 
     /// Creates a description of a page. Each parameter has the default of its property.

@@ -73,6 +73,15 @@ struct HTMLTests {
             html.contains(#"<div class="column a0"><div class="text a0 a1"></div><div class="text a1"></div></div>"#))
     }
 
+    @Test func lengthOfAllRowsIsLimited() throws {
+        let document = try view(
+            #"{"node":"list","children":[{"node":"slot","name":"s","each":"{a}","as":"r","with":{"p":"{r}{r}"}}]}"#)
+        let rows = Array(repeating: #""0123456789""#, count: 1000).joined(separator: ",")
+        var writer = HTMLWriter(addresses: .https, nodeLimit: 10_000, byteLimit: 1000)
+        writer.write(document.tree(of: try data(#"{"a":[\#(rows)]}"#)).root)
+        #expect((1000...1300).contains(writer.html.utf8.count) && writer.html.hasSuffix("</div></div></div>"))
+    }
+
     @Test func pagesAreLimited() throws {
         let document = try view(#"{"node":"list","children":[{"node":"text","text":"row","each":"{a}"}]}"#)
         let tree = document.tree(of: try data("{\"a\":[\(Array(repeating: "1", count: 5000).joined(separator: ","))]}"))
