@@ -1,7 +1,10 @@
 import RunwayJSON
 package import RunwayTUF
 
-/// Counts what became of one version of a bundle on all devices, from the records of an action log.
+/// Counts what became of one version of a bundle, from the records of an action log.
+///
+/// Records name no device, so that they are counted, and not devices. A device that installs a damaged version again
+/// records it again, and each launch that becomes ready is one record. The numbers are only as true as the senders.
 package struct FleetTally: Sendable {
     private let bundle: String
     private var counts: [FleetEvent: Int] = [:]
@@ -20,16 +23,15 @@ package struct FleetTally: Sendable {
         counts[event, default: 0] += 1
     }
 
-    /// The number of devices on which an event has happened.
+    /// The number of records of an event.
     package subscript(event: FleetEvent) -> Int { counts[event, default: 0] }
 
     /// Returns whether the roll-out has to pause.
     ///
     /// - Parameters:
-    ///   - percentage: The percentage of the devices that have installed the version, above which condemnations pause
-    ///     it.
+    ///   - percentage: The percentage of the records of installations above which those of condemnations pause it.
     ///   - minimum: The number of condemnations below which nothing is decided: the first device must not decide for
-    ///     all.
+    ///     all. One device that sends as many records decides.
     package func exceeds(_ percentage: Double, atLeast minimum: Int) -> Bool {
         self[.condemned] >= minimum && Double(self[.condemned]) * 100 > Double(self[.installed]) * percentage
     }

@@ -43,18 +43,18 @@ struct TallyBundle: ParsableCommand {
         usage: "runway bundle tally [<options>] [--pause-above <number>] < records.jsonl",
         discussion: """
             Standard input has the records of the server's action log, one JSON object
-            a line. Those of the published version are counted. With --pause-above the
-            roll-out becomes 0 % if more of the devices that installed it condemned it,
-            and the exit code is 1.
+            a line. Those of the published version are counted: records, and not
+            devices. With --pause-above the roll-out becomes 0 % if the condemnations
+            are a larger percentage of the installations, and the exit code is 1.
             """)
 
     @OptionGroup var options: RepositoryOptions
     @OptionGroup var bundle: BundleOptions
 
-    @Option(help: ArgumentHelp("The percentage of condemned devices.", valueName: "number"))
+    @Option(help: ArgumentHelp("The percentage of condemnations.", valueName: "number"))
     var pauseAbove: Double?
 
-    @Option(help: ArgumentHelp("The number of condemned devices that pausing takes.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of condemnations that pausing takes.", valueName: "number"))
     var atLeast = 10
 
     func validate() throws {
