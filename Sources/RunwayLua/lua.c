@@ -23,7 +23,7 @@ static const clockid_t uptime = CLOCK_UPTIME_RAW;
 static const clockid_t uptime = CLOCK_MONOTONIC;
 #endif
 
-// The instructions between two looks at the clock.
+// The instructions between two looks at the clock; it is also looked at before each call, since functions in C may be slow.
 enum { interval = 100 };
 
 struct runway_lua {
@@ -64,7 +64,7 @@ static void look(lua_State *state, lua_Debug *event) {
     if ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec < lua->deadline) return;
     lua->is_stopped = true;
     // From now on at every instruction: a function that catches the error is stopped at its next one.
-    lua_sethook(state, look, LUA_MASKCOUNT, 1);
+    lua_sethook(state, look, LUA_MASKCOUNT | LUA_MASKCALL, 1);
     luaL_error(state, "the deadline has passed");
 }
 
@@ -73,7 +73,7 @@ static runway_lua_status protect(runway_lua *lua, lua_CFunction function, void *
     lua_settop(lua->state, lua->functions);
     lua->deadline = deadline;
     lua->is_stopped = false;
-    lua_sethook(lua->state, look, LUA_MASKCOUNT, interval);
+    lua_sethook(lua->state, look, LUA_MASKCOUNT | LUA_MASKCALL, interval);
     lua_pushcfunction(lua->state, function);
     lua_pushlightuserdata(lua->state, arguments);
     if (place) lua_pushvalue(lua->state, place);

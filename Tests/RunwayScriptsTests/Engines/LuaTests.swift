@@ -1,4 +1,5 @@
 #if Lua
+    import Dispatch
     import Foundation
     import RunwayJSON
     import RunwayTesting
@@ -139,11 +140,25 @@
             "('a'):rep(400):find('.-.-.-.-b')", "('a'):rep(30):find(('a?'):rep(30) .. ('a'):rep(30))",
             "('a'):rep(1e5):gsub('a-b', '')", "('a'):rep(1e6):find(('a'):rep(5e5) .. 'b', 1, true)",
             "('('):rep(1e5):match('%b()%b()')", "('a'):rep(1e4):gmatch('[*+-]*a*b')", "('x'):rep(1e9)",
-            "(''):rep(1e10)",
+            "(''):rep(1e10)", "(''):find(('['):rep(2e5))", "('^'):rep(1e6):gmatch('^.-b')",
+            "('[a' .. ('x'):rep(1e5)):find('^%b[a.-.-.-.-.-]')", "('a'):rep(3e4):find('^(a-)%1b')",
+            "table.concat(setmetatable({}, { __index = getmetatable, __metatable = '' }), '', 1, math.maxinteger)",
+            "math.max(table.unpack({ ('1'):rep(4e5), ('1'):rep(4e5), ('1'):rep(4e5) }))",
         ])
-        func costlyPatternsAreRefused(_ call: String) async throws {
+        func costlyCallsAreRefused(_ call: String) async throws {
             let app = try await app("patch('number', 1, function(n) return #(tostring(\(call))) end)")
             #expect(app.number(1) == -1)
+            let error = try await app.records.lines(2)[1]
+            #expect(error.contains(/the .* (is|are) too (long|costly)/))
+        }
+
+        @Test func eachCallLooksAtTheClock() async throws {
+            let context = try LuaContext()
+            try context.run(ScriptFile("a.lua", "patch('p', 1, function() end)"), until: .distantFuture)
+            let error = #expect(throws: ScriptError.self) {
+                try context.call(0, ScriptArguments([], now: 0, seed: 1), until: DispatchTime(uptimeNanoseconds: 1))
+            }
+            #expect(error?.kind == .deadlinePassed)
         }
 
         @Test func ordinaryPatternsAreAllowed() async throws {
@@ -154,7 +169,7 @@
                     local words = {}
                     for word in ("The quick brown fox"):gmatch("%a+") do words[#words + 1] = word:lower() end
                     table.sort(words, function(a, b) return a > b end)
-                    local text = table.concat(words, " "):gsub("^%s*(.-)%s*$", "%1")
+                    local text = table.concat(setmetatable(words, {}), " "):gsub("^%s*(.-)%s*$", "%1")
                     return text == "the quick fox brown" and tonumber(year) + tonumber(month) or 0
                 end)
                 """)

@@ -3,7 +3,7 @@
     import RunwayLua
 
     /// A state of Lua 5.4, with at most 16 MB of memory. A function in Lua is stopped within 100 instructions after its
-    /// deadline; a function in C ends first, whose time is bounded by that of its texts.
+    /// deadline, or before its next call; a function in C ends first, whose time is bounded by that of its texts.
     final class LuaContext: ScriptContext {
         /// The functions that the prelude returns, by their places.
         private enum Entry: CInt {

@@ -3,37 +3,80 @@
     ///
     /// It removes all globals that are not listed, and replaces the functions in C that could run for long without an
     /// instruction of the interpreter: those on tables, by functions in Lua; those on patterns, by ones that refuse
-    /// long texts for patterns with several repetitions. It returns to the host the functions that it calls.
+    /// long patterns, and long texts for patterns with several repetitions; those that convert or compare many
+    /// arguments, by ones that refuse long arguments. It returns to the host the functions that it calls.
     let luaPrelude = #"""
         local byte, char, find, format, gsub, rep, sub = string.byte, string.char, string.find, string.format, string.gsub,
             string.rep, string.sub
         local match, gmatch, concat, pcall, error, type, rawget, rawlen = string.match, string.gmatch, table.concat, pcall,
             error, type, rawget, rawlen
-        local next, setmetatable, tostring, tonumber, select, mathtype = next, setmetatable, tostring, tonumber, select, math.type
+        local next, getmetatable, setmetatable, tostring, tonumber = next, getmetatable, setmetatable, tostring, tonumber
+        local select, mathtype = select, math.type
         local randomseed, utf8char = math.randomseed, utf8.char
 
-        -- At most about ten million steps of the matcher, which no deadline stops.
-        local function bound(text, pattern)
-            local length, width = #text, #pattern + 1
-            local rest, repeats = gsub(pattern, "%%[bf]", "x")
-            rest = gsub(gsub(rest, "%%.", "x"), "%[%^?%]?[^%]]*%]", "x")
-            repeats = repeats + select(2, gsub(rest, "[*+?-]", ""))
-            if byte(pattern) ~= 94 then repeats = repeats + 1 end
+        -- At most about ten million steps of the matcher, which no deadline stops. Walks the pattern as the matcher does.
+        local function bound(text, pattern, isAnchored)
+            local length, width, place, repeats = #text, #pattern + 1, isAnchored and 2 or 1, isAnchored and 0 or 1
+            if width > 1024 then error("the pattern is too long", 3) end
+            while place < width do
+                local c = byte(pattern, place)
+                local class = c == 37 and byte(pattern, place + 1)
+                if class == 98 then
+                    place, repeats = place + 4, repeats + 1
+                elseif class and class >= 48 and class <= 57 then
+                    place, repeats = place + 2, repeats + 1
+                elseif class == 102 then
+                    place = place + 2
+                elseif c == 40 or c == 41 then
+                    place = place + 1
+                else
+                    place = place + (class and 2 or 1)
+                    if c == 91 then
+                        if byte(pattern, place) == 94 then place = place + 1 end
+                        repeat
+                            place = place + (byte(pattern, place) == 37 and 2 or 1)
+                        until place >= width or byte(pattern, place) == 93
+                        place = place + 1
+                    end
+                    c = byte(pattern, place)
+                    if c == 42 or c == 43 or c == 45 or c == 63 then place, repeats = place + 1, repeats + 1 end
+                end
+            end
             local steps = width
             for i = 1, repeats do steps = steps * (length + i) / i end
             if steps > 1e7 then error("the pattern is too costly for a text of " .. length .. " bytes", 3) end
+        end
+        -- For functions that convert, compare or measure each argument.
+        local function light(body)
+            return function(...)
+                local list, total = { ... }, 0
+                for i = 1, select("#", ...) do
+                    if type(list[i]) == "string" then total = total + #list[i] end
+                end
+                if total > 1048576 then error("the arguments are too long", 2) end
+                return body(...)
+            end
+        end
+        -- A list without metamethods, which functions in C would call.
+        local function plain(list, from, to)
+            if type(list) ~= "table" then error("a table is needed, not a " .. type(list), 3) end
+            if getmetatable(list) == nil then return list end
+            if to - from > 65536 then error("the list is too long", 3) end
+            local copy = {}
+            for i = from, to do copy[i] = list[i] end
+            return copy
         end
         local function text(value)
             local kind = type(value)
             if kind ~= "string" and kind ~= "number" then error("a string is needed, not a " .. kind, 3) end
             return tostring(value)
         end
-        local strings = { byte = byte, char = char, format = format, len = string.len, lower = string.lower,
+        local strings = { byte = byte, char = light(char), format = light(format), len = string.len, lower = string.lower,
             reverse = string.reverse, sub = sub, upper = string.upper }
-        function strings.find(s, p, ...) s, p = text(s), text(p) bound(s, p) return find(s, p, ...) end
-        function strings.match(s, p, ...) s, p = text(s), text(p) bound(s, p) return match(s, p, ...) end
+        function strings.find(s, p, ...) s, p = text(s), text(p) bound(s, p, byte(p) == 94) return find(s, p, ...) end
+        function strings.match(s, p, ...) s, p = text(s), text(p) bound(s, p, byte(p) == 94) return match(s, p, ...) end
         function strings.gmatch(s, p, ...) s, p = text(s), text(p) bound(s, p) return gmatch(s, p, ...) end
-        function strings.gsub(s, p, ...) s, p = text(s), text(p) bound(s, p) return gsub(s, p, ...) end
+        function strings.gsub(s, p, ...) s, p = text(s), text(p) bound(s, p, byte(p) == 94) return gsub(s, p, ...) end
         function strings.rep(s, n, separator)
             if n > 1048576 or (#s + #(separator or "")) * n > 1048576 then error("the string is too long", 2) end
             return rep(s, n, separator)
@@ -41,7 +84,15 @@
         local meta = getmetatable("")
         meta.__index, meta.__metatable = strings, false
 
-        local tables = { concat = concat, pack = table.pack, unpack = table.unpack }
+        local tables, unpack = { pack = table.pack }, table.unpack
+        function tables.concat(list, separator, from, to)
+            from, to = from or 1, to or #list
+            return concat(plain(list, from, to), separator, from, to)
+        end
+        function tables.unpack(list, from, to)
+            from, to = from or 1, to or #list
+            return unpack(plain(list, from, to), from, to)
+        end
         function tables.insert(list, ...)
             local place, value = ...
             local count = rawlen(list)
@@ -184,7 +235,7 @@
             pairs = true, pcall = true, rawequal = true, rawget = true, rawlen = true, rawset = true, select = true,
             tonumber = true, tostring = true, type = true, utf8 = true }
         for name in next, _G do if not allowed[name] then _G[name] = nil end end
-        math.randomseed = nil
+        math.randomseed, math.max, math.min, utf8.char = nil, light(math.max), light(math.min), light(utf8char)
         string, table = strings, tables
         _G.null = null
         console = { debug = log("debug"), log = log("log"), info = log("info"), warn = log("warn"), error = log("error") }
