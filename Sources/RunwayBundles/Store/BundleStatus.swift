@@ -39,7 +39,8 @@ public struct BundleOptions: Sendable, Hashable {
     /// or longer, so that the devices of a fleet do not check at the same time.
     public var interval = Duration.seconds(3_600)
     /// The maximum number of bytes of files that one version may cost on an expensive network, such as a mobile one.
-    /// The default is 1 MiB; 0 downloads files over Wi-Fi and wires only. Metadata, some kilobytes, does not count.
+    /// The default is 1 MiB; 0 downloads files over Wi-Fi and wires only. Metadata, some kilobytes, does not count, nor
+    /// does the manifest, which has about 100 bytes for each file and is requested once for a version.
     public var maximumExpensiveByteCount: Int64 = 1 << 20
     /// The same for networks in Low Data Mode. The default is 0.
     public var maximumConstrainedByteCount: Int64 = 0
