@@ -19,6 +19,8 @@ package actor MetadataUpdater {
     private let fetch: Fetch
     /// The update in progress, which later callers join.
     private var running: Task<VerifiedTargets, any Error>?
+    /// The last complete update. What it has verified is not verified again while the root stays the same.
+    private var last: VerifiedTargets?
 
     /// - Parameters:
     ///   - folder: The metadata of earlier updates.
@@ -79,12 +81,17 @@ package actor MetadataUpdater {
         try await updateSnapshot(&trusted)
         let targets = try await targets(of: trusted.topLevelTargets, in: trusted)
         try folder.store(lastUpdate: startTime)
-        return VerifiedTargets(trusted: trusted, targets: targets)
+        let verified = VerifiedTargets(trusted: trusted, targets: targets)
+        last = verified
+        return verified
     }
 
     /// Starts with the newest of the stored and the embedded root (§5.2).
     private func trustedRoot(at time: UnixTime) throws -> TrustedMetadata {
         let stored = folder.read("root", upTo: limits.rootByteCount)
+        if let last, last.trusted.root.document.bytes == stored ?? embeddedRoot {
+            return TrustedMetadata(after: last.trusted, last.targets, at: time)
+        }
         guard let embeddedRoot else {
             return try TrustedMetadata(root: stored ?? [], at: time, limits: limits)
         }

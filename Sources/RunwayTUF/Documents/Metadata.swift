@@ -14,7 +14,9 @@ package struct Metadata<Content: RoleContent>: Sendable {
         let type = try signed.string("_type")
         guard type == Content.type else { throw MalformedMetadata("its type is \"\(type)\", not \"\(Content.type)\"") }
         let specification = try signed.string("spec_version").split(separator: ".", omittingEmptySubsequences: false)
-        let areNumbers = specification.allSatisfy { $0.wholeMatch(of: /[0-9]{1,9}/) != nil }
+        let areNumbers = specification.allSatisfy { part in
+            (1...9).contains(part.utf8.count) && part.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+        }
         guard areNumbers, specification.first == "1", (2...3).contains(specification.count) else {
             throw MalformedMetadata("its \"spec_version\" is not 1")
         }

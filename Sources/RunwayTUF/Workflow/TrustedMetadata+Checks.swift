@@ -2,11 +2,13 @@ import RunwaySignatures
 
 extension TrustedMetadata {
     /// Reads a document of a top-level role and verifies that the root's keys signed it.
-    func read<Content>(
+    mutating func read<Content>(
         _ bytes: [UInt8], _ role: TopLevelRole, _ section: String, _ maximum: Int
     ) throws(MetadataError) -> Metadata<Content> {
+        if let known = known[role] as? Metadata<Content>, known.document.bytes == bytes { return known }
         let metadata: Metadata<Content> = try Self.read(bytes, role.rawValue, section, maximum)
         try Self.verify(metadata.document, role.rawValue, root.content.keys, root.content[role], section)
+        known[role] = metadata
         return metadata
     }
 

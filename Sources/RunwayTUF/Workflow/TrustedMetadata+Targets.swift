@@ -6,12 +6,16 @@ package struct TargetsRole: Sendable {
     package let name: String
     let keys: KeyTable
     let signers: RoleKeys
+    /// Whether the root delegates to it.
+    var isTopLevel = false
 }
 
 extension TrustedMetadata {
     /// The top-level targets, with the keys that the root lists.
     package var topLevelTargets: TargetsRole {
-        TargetsRole(name: TopLevelRole.targets.rawValue, keys: root.content.keys, signers: root.content[.targets])
+        TargetsRole(
+            name: TopLevelRole.targets.rawValue, keys: root.content.keys, signers: root.content[.targets],
+            isTopLevel: true)
     }
 
     /// Returns the version and limit with which to download a role's metadata (§5.6.1).
@@ -31,8 +35,13 @@ extension TrustedMetadata {
         guard file.digest.matches(bytes) else {
             throw MetadataError(role.name, .mixAndMatch, "5.6.2", "the snapshot lists another length or hash")
         }
-        let new: Metadata<TargetsContent> = try Self.read(bytes, role.name, "5.6.3", limits.targetsByteCount)
-        try Self.verify(new.document, role.name, role.keys, role.signers, "5.6.3")
+        let new: Metadata<TargetsContent>
+        if role.isTopLevel, let known = known[.targets] as? Metadata<TargetsContent>, known.document.bytes == bytes {
+            new = known
+        } else {
+            new = try Self.read(bytes, role.name, "5.6.3", limits.targetsByteCount)
+            try Self.verify(new.document, role.name, role.keys, role.signers, "5.6.3")
+        }
         guard new.version == file.version else {
             throw MetadataError(
                 role.name, .mixAndMatch, "5.6.4", "version \(new.version), the snapshot lists \(file.version)")

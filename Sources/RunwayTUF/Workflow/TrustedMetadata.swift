@@ -16,6 +16,9 @@ package struct TrustedMetadata: Sendable {
     package internal(set) var snapshot: Metadata<SnapshotContent>?
     /// Whether the snapshot is the one that the timestamp lists, rather than an older one for comparison.
     var isSnapshotCurrent = false
+    /// The documents of which ``root`` has verified form and signatures. The same bytes are not verified again; what
+    /// depends on the time and on other documents is checked each time.
+    var known: [TopLevelRole: any Sendable] = [:]
 
     /// Starts with the root that the client trusts (§5.2). Its expiry does not matter yet.
     ///
@@ -27,6 +30,18 @@ package struct TrustedMetadata: Sendable {
         let root: Metadata<RootContent> = try Self.read(root, "root", "5.2", limits.rootByteCount)
         try Self.verify(root.document, "root", root.content.keys, root.content[.root], "5.2")
         (self.root, self.startTime, self.limits) = (root, startTime, limits)
+    }
+
+    /// Starts another update with the root of an earlier one, which the client still trusts.
+    ///
+    /// - Parameters:
+    ///   - earlier: The earlier update.
+    ///   - targets: Its top-level targets.
+    ///   - startTime: The time of the update.
+    package init(after earlier: TrustedMetadata, _ targets: Metadata<TargetsContent>, at startTime: UnixTime) {
+        (root, limits, known) = (earlier.root, earlier.limits, earlier.known)
+        self.startTime = startTime
+        known[.targets] = targets
     }
 
     // MARK: - Root
@@ -44,7 +59,7 @@ package struct TrustedMetadata: Sendable {
             throw MetadataError("root", .rollback, "5.3.5", "version \(new.version) follows version \(root.version)")
         }
         let hasRotated = [TopLevelRole.timestamp, .snapshot].contains { root.content[$0] != new.content[$0] }
-        root = new
+        (root, known) = (new, [:])
         return .accepted(hasRotated: hasRotated)
     }
 
@@ -114,7 +129,7 @@ package struct TrustedMetadata: Sendable {
     }
 
     /// Reads a snapshot, and checks it against the timestamp, the root's keys and the time.
-    private func current(snapshot bytes: [UInt8]) throws(MetadataError) -> Metadata<SnapshotContent> {
+    private mutating func current(snapshot bytes: [UInt8]) throws(MetadataError) -> Metadata<SnapshotContent> {
         let file = snapshotFile
         guard file.digest.matches(bytes) else {
             throw MetadataError("snapshot", .mixAndMatch, "5.5.2", "the timestamp lists another length or hash")

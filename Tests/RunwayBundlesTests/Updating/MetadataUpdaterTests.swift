@@ -117,6 +117,19 @@ struct MetadataUpdaterTests {
         #expect(try await scene.updater().refresh(at: UpdateScene.now).targets.version == 3)
     }
 
+    @Test func whatWasVerifiedStillExpires() async throws {
+        let scene = try #require(scene)
+        try scene.publish(version: 1, expires: UpdateScene.now + .seconds(86_400))
+        let updater = scene.updater()
+        for _ in 0..<2 { #expect(try await updater.refresh(at: UpdateScene.now).targets.version == 1) }
+        await #expect(throws: MetadataError.self) { try await updater.refresh(at: UpdateScene.now + .seconds(86_400)) }
+        // A new root verifies everything again, also if an update by it was interrupted.
+        try scene.rotateOnlineKeys()
+        await #expect(throws: MetadataError.self) { try await updater.refresh(at: UpdateScene.now) }
+        try scene.publish(version: 2)
+        #expect(try await updater.refresh(at: UpdateScene.now).targets.version == 2)
+    }
+
     @Test func concurrentCallersShareAnUpdate() async throws {
         let scene = try #require(scene)
         try scene.publish(version: 1)
