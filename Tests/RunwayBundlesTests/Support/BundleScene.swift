@@ -195,3 +195,12 @@ extension RunningBundle {
     /// The text of a file; `nil` if there is none.
     func text(_ path: String) throws -> String? { try read(path).map { String(decoding: $0, as: UTF8.self) } }
 }
+
+extension ManualClock {
+    /// Advances by at most 1 s towards the first deadline that somebody waits for, if it is not after a limit. Who has not
+    /// begun to wait yet finds the clock where it was.
+    func advanceToSleeper(until limit: Instant) {
+        guard let deadline = nextDeadline, deadline <= limit else { return }
+        advance(to: min(deadline, now.advanced(by: .seconds(1))))
+    }
+}
