@@ -213,7 +213,7 @@ struct BundleStoreTests {
             try await waitUntil("a check has ended") { store.status.lastCheck != nil }
             #expect(store.status.lastOutcome?.kind == .waiting)
             #expect(scene.takeFileRequests().isEmpty)
-            let limit = clock.now.advanced(by: .seconds(60))
+            let limit = clock.now.advanced(by: .seconds(25))
             scene.status.set(.wifi)
             try await waitUntil("the version is installed") {
                 store.status.next != nil
@@ -251,7 +251,7 @@ struct BundleStoreTests {
             try await waitForCheck(until: start)
             store.poke()
             // The timer does not run out.
-            try await waitForCheck(until: start.advanced(by: .seconds(60)))
+            try await waitForCheck(until: start.advanced(by: .seconds(25)))
             try await waitForCheck(until: start.advanced(by: .seconds(4_200)))
             #expect(start.duration(to: clock.now) >= .seconds(3_240))
             running.cancel()
