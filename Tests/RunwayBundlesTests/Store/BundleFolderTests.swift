@@ -31,16 +31,16 @@ struct BundleFolderTests {
         let url = FileManager.default.temporaryDirectory.appending(path: "BundleFolder.\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: url) }
         let folder = try BundleFolder(url)
-        let (good, bad) = (Data(count: 1 << 18), Data(repeating: 1, count: 1 << 18))
+        let (good, bad) = (Data(count: 1 << 15), Data(repeating: 1, count: 1 << 15))
         let digest = Hexadecimal.sha256(Array(good))
-        let file = BundleManifest.File(path: "a", length: 1 << 18, sha256: digest)
+        let file = BundleManifest.File(path: "a", length: 1 << 15, sha256: digest)
         let (incoming, other) = (folder.incoming(digest), url.appending(path: "other"))
-        for _ in 0..<20 {
+        for _ in 0..<10 {
             try good.write(to: incoming)
             // What the system downloads comes by a rename, at any time.
             DispatchQueue.concurrentPerform(iterations: 2) { thread in
                 if thread == 0 { return _ = try? folder.accept(file) }
-                for _ in 0..<20 {
+                for _ in 0..<10 {
                     try? bad.write(to: other)
                     rename(other.path, incoming.path)
                 }
