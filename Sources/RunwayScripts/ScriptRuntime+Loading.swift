@@ -31,11 +31,12 @@ extension ScriptRuntime {
     private func replace(with bundle: ScriptBundle) throws(ScriptError) {
         do throws(ScriptError) {
             let script = try evaluate(bundle)
-            end(bundle.name)
+            let former = remove(bundle.name)
             state.withLock { state in
                 state.scripts[bundle.name] = script
                 for slot in state.slots.values { connect(script, to: slot, unless: state.ledger) }
             }
+            if let former { discard(former.context, of: former.owner) }
             recorder.record(ScriptRecord(.loaded, bundle: bundle.id))
         } catch {
             recorder.record(ScriptRecord(.failed, bundle: bundle.id, error: error))
@@ -56,7 +57,7 @@ extension ScriptRuntime {
         }
         let (files, recorder) = (bundle.files, recorder)
         do throws(ScriptError) {
-            let declarations = try thread.perform(for: owner, within: deadlines.loading) {
+            let declarations = try thread.perform(for: owner, within: deadlines.loading, isPatient: true) {
                 (contexts, deadline) throws(ScriptError) in
                 let made = try language.makeContext()
                 defer { recorder.recordConsole(made.takeConsole(), bundle: bundle.id, function: nil) }
@@ -95,21 +96,21 @@ extension ScriptRuntime {
     }
 
     private func end(_ name: String) {
-        let script = state.withLock { state in
-            guard let script = state.scripts.removeValue(forKey: name) else { return nil as Script? }
+        if let script = remove(name) { discard(script.context, of: script.owner) }
+    }
+
+    private func remove(_ name: String) -> Script? {
+        state.withLock { state in
+            guard let script = state.scripts.removeValue(forKey: name) else { return nil }
             for key in script.functions.keys where key.kind == .patch { state.slots[key.name]?.patch = nil }
             return script
         }
-        if let script { discard(script.context, of: script.owner) }
     }
 
-    /// Frees an interpreter. Its number in the marker file stays taken if a script of it still runs.
+    /// Frees an interpreter, at the latest when a script that still runs has ended. Its number in the marker file stays taken if a script of it still runs.
     private func discard(_ context: Int, of owner: ScriptThread.Owner) {
-        let freed = try? thread.perform(for: owner, within: deadlines.loading) { contexts, _ in
-            contexts[context] = nil
-            return []
-        }
+        let isFreed = thread.discard(context, within: deadlines.loading)
         let isUsed = state.withLock { $0.scripts.values.contains { $0.owner.marker == owner.marker } }
-        if freed != nil, !isUsed { marker.unregister(owner.marker) }
+        if isFreed, !isUsed { marker.unregister(owner.marker) }
     }
 }

@@ -22,8 +22,10 @@ struct ScriptTurns: Sendable {
     private var last = 0
 
     /// Enqueues a call. Returns `nil` if it can't run soon.
-    mutating func submit() -> Int? {
-        guard !isOff, !isOverdue, waiting.count < Self.maximumWaiting else { return nil }
+    ///
+    /// - Parameter isPatient: Whether the call may wait for the end of an overdue one.
+    mutating func submit(isPatient: Bool = false) -> Int? {
+        guard !isOff, isPatient || !isOverdue, waiting.count < Self.maximumWaiting else { return nil }
         last += 1
         waiting.append(last)
         return last
