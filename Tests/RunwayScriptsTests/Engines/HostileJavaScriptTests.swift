@@ -15,7 +15,7 @@
         @Test(arguments: [
             "Array", "Atomics", "Function", "Promise", "SharedArrayBuffer", "WebAssembly", "WeakRef", "eval", "fetch",
             "gc", "load", "print", "process", "queueMicrotask", "require", "setTimeout", "FinalizationRegistry", "$vm",
-            "ShadowRealm", "XMLHttpRequest",
+            "ShadowRealm", "XMLHttpRequest", "Intl.DateTimeFormat",
         ])
         func globalsAreFew(_ name: String) async throws {
             let app = try await ScriptedApp.running(

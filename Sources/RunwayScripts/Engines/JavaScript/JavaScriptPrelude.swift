@@ -24,6 +24,8 @@
         }
         delete Object.getPrototypeOf((async () => {})()).constructor
 
+        // It would read the clock of the system.
+        delete globalThis.Intl?.DateTimeFormat
         let now = 0, seed = 1
         function Date(...parts) {
             if (!new.target) return text(new NativeDate(now))
