@@ -79,11 +79,13 @@ extension ScriptRuntime {
     }
 
     /// Calls a function of a script. Returns `nil` if it failed, which is recorded.
-    func call(_ key: PointKey, of script: Script, _ arguments: [[UInt8]]) -> [UInt8]? {
+    func call(
+        _ key: PointKey, of script: Script, _ arguments: [[UInt8]], isMain: Bool = Thread.isMainThread
+    ) -> [UInt8]? {
         guard let function = script.functions[key] else { return nil }
         let arguments = ScriptArguments(
             arguments, now: (Date().timeIntervalSince1970 * 1_000).rounded(.down), seed: .random(in: 1...UInt32.max))
-        let limit = Thread.isMainThread ? deadlines.main : deadlines.elsewhere
+        let limit = isMain ? deadlines.main : deadlines.elsewhere
         let (recorder, context, bundle) = (recorder, script.context, script.bundle.id)
         do throws(ScriptError) {
             return try thread.perform(for: script.owner, within: limit) {
@@ -91,7 +93,12 @@ extension ScriptRuntime {
                 // The scripts were unloaded while the call waited.
                 guard let context = contexts[context] else { throw ScriptError(.busy, "The scripts were unloaded") }
                 defer { recorder.recordConsole(context.takeConsole(), bundle: bundle, function: key) }
-                return try context.call(function.index, arguments, until: deadline)
+                let result = try context.call(function.index, arguments, until: deadline)
+                guard !isMain || result.count <= ScriptArguments.maximumMainResultByteCount else {
+                    let limit = ScriptArguments.maximumMainResultByteCount
+                    throw ScriptError(.mismatched, "The result has more than \(limit) bytes, on the main thread")
+                }
+                return result
             }
         } catch {
             fail(key, of: script, error, isCounted: error.kind != .busy && error.kind != .off)

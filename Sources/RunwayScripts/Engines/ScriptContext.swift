@@ -28,6 +28,8 @@ struct ScriptArguments: Sendable {
 
     /// The largest result in bytes.
     static let maximumResultByteCount = 4 << 20
+    /// The largest result in bytes for a caller on the main thread, which decodes it there after the deadline.
+    static let maximumMainResultByteCount = 64 << 10
 
     init(_ values: [[UInt8]], now: Double, seed: UInt32) {
         self.values = [UInt8(ascii: "[")] + values.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]

@@ -39,8 +39,9 @@ public struct PatchPoint<Input: Codable & Sendable, Output: Codable & Sendable, 
 
     /// Calls the script that patches the point, or the native function.
     ///
-    /// Waits for a script at most 8 ms on the main thread and 200 ms on others. The native function runs on the
-    /// caller's thread.
+    /// Waits for a script at most 8 ms on the main thread and 200 ms on others. Encodes the input and decodes
+    /// the result on the caller's thread, outside that time; a result of more than 64 KiB on the main thread, or 4 MiB
+    /// on others, is a failure of the script. The native function runs on the caller's thread, too.
     ///
     /// - Throws: The native function's error.
     @inlinable

@@ -3,6 +3,7 @@
     import Foundation
     import RunwayJSON
     import RunwayTesting
+    import Synchronization
     import Testing
 
     @testable import RunwayScripts
@@ -202,6 +203,18 @@
             let first = try context.call(0, arguments, until: .distantFuture)
             #expect(try context.call(0, arguments, until: .distantFuture) == first)
             #expect(first.starts(with: Array("[1700000000000,".utf8)))
+        }
+
+        @Test func largeResultIsRefusedOnTheMainThread() async throws {
+            let app = try await app("view('big', function(n) return { text = ('x'):rep(n) } end)")
+            let script = try #require(app.runtime.state.withLock { $0.scripts["shop"] })
+            func isAllowed(_ count: Int, isMain: Bool) -> Bool {
+                let key = PointKey(kind: .view, name: "big")
+                return app.runtime.call(key, of: script, [Array("\(count)".utf8)], isMain: isMain) != nil
+            }
+            #expect(isAllowed(65_000, isMain: true))
+            #expect(!isAllowed(66_000, isMain: true))
+            #expect(isAllowed(66_000, isMain: false))
         }
 
         @Test func consoleIsRecorded() async throws {
