@@ -107,7 +107,8 @@ extension ScriptRuntime {
         }
     }
 
-    /// Frees an interpreter, at the latest when a script that still runs has ended. Its number in the marker file stays taken if a script of it still runs.
+    /// Frees an interpreter, at the latest when a script that still runs has ended. In that case its number in the
+    /// marker file stays taken.
     private func discard(_ context: Int, of owner: ScriptThread.Owner) {
         let isFreed = thread.discard(context, within: deadlines.loading)
         let isUsed = state.withLock { $0.scripts.values.contains { $0.owner.marker == owner.marker } }
