@@ -47,8 +47,8 @@ public struct BundleOptions: Sendable, Hashable {
     /// The maximum length of all files of one version. The default is 512 MiB. A larger version is not installed.
     public var maximumByteCount: Int64 = 512 << 20
 
-    /// What an installed bundle may have. The default is ``Downloads/viewsAndScripts``. A bundle that an earlier build
-    /// of the app has installed runs only if this build allows it.
+    /// Limits the content of installed bundles. The default is ``Downloads/viewsAndScripts``. A bundle that an earlier
+    /// build of the app has installed runs only if this build allows it.
     public var downloads = Downloads.viewsAndScripts
 
     /// Creates the default settings.

@@ -161,7 +161,7 @@
     package struct BundlesTourReport: TourReport {
         /// The page that each launch showed.
         package var screen: [String] = []
-        /// What opened in the place of the native page.
+        /// The address that opened in the place of the native page.
         package var opened = ""
         /// The version that was condemned.
         package var condemned: Int64?

@@ -3,7 +3,7 @@ struct ScriptTurns: Sendable {
     /// The greatest number of calls that wait for the thread. More get native results at once.
     static let maximumWaiting = 64
 
-    /// What a caller does whose deadline has passed.
+    /// The next step of a caller whose deadline has passed.
     enum Expiry: Equatable, Sendable {
         /// The call had not begun, and never will.
         case withdrawn

@@ -12,8 +12,8 @@ import Synchronization
 
 /// The marker of running scripts, in a file that is mapped into memory.
 ///
-/// What is written to a mapped file is in the file whatever ends the process, `kill -9` included, since the system owns
-/// the pages. Only a crash of the system itself can lose it.
+/// Bytes that are written to the mapping are in the file however the process ends, `kill -9` included, since the system
+/// owns the pages. Only a crash of the system itself can lose them.
 final class MarkerFile: Sendable {
     private let descriptor: CInt
     /// The mapping, whose byte at `MarkerContent.runningOffset` only the thread of the scripts writes.

@@ -1,5 +1,5 @@
-/// What became of a bundle on one device, as an action log has it: the name of the record is ``name``, and its
-/// properties are `event` and `bundle`.
+/// An event of a bundle on one device, as an action log has it: the name of the record is ``name``, and its properties
+/// are `event` and `bundle`.
 package enum FleetEvent: String, Sendable, CaseIterable {
     case installed
     case ready

@@ -10,7 +10,7 @@
 /// Edits are applied in their order. Those of one parent begin with removals; insertions and moves follow from the
 /// first child to the last, and then changes.
 public struct ViewEdit: Sendable, Hashable {
-    /// What becomes of the node.
+    /// The change of a node.
     public enum Action: Sendable, Hashable {
         /// The node looks different; its children have edits of their own.
         case change
@@ -26,7 +26,7 @@ public struct ViewEdit: Sendable, Hashable {
 
     /// The keys of the nodes from the outermost child to this node; empty for the root.
     public let path: [String]
-    /// What becomes of the node.
+    /// The change of the node.
     public let action: Action
 }
 

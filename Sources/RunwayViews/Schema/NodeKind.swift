@@ -52,7 +52,7 @@ enum NodeWord: Sendable {
     }()
 }
 
-/// What a user does with a node, by the name in its `on`.
+/// An action of the user on a node, by the name in its `on`.
 enum Gesture: String, CaseIterable, Sendable {
     case tap, change
 }

@@ -117,7 +117,7 @@ struct ViewAnimation: Sendable, Hashable {
     let property: Property
     let from, to: Double
     let seconds: Double
-    /// Whether it begins anew at its end. The default is `true`.
+    /// Whether the change begins anew at its end. The default is `true`.
     let repeats: Bool
     /// Whether every second run goes backwards. The default is `false`.
     let reverses: Bool

@@ -39,7 +39,7 @@
         private let invoke: JSObjectRef
         private let declare: JSObjectRef
         private let take: JSObjectRef
-        /// What the engine passes to the function that stops scripts.
+        /// The value that the engine passes to the function that stops scripts.
         private let watch: UnsafeMutablePointer<ScriptWatch>
 
         /// - Throws: ``ScriptError`` if the engine does not run the prelude.
