@@ -54,6 +54,11 @@ extension SyncDevice {
             if !decided.contains(outgoing.transaction.id), let verdict = outgoing.verdict, verdict.isInLog {
                 lost.insert(outgoing.transaction.id)
             } else if outgoing.verdict != nil || decided.contains(outgoing.transaction.id) {
+                // Its number may be of a history that the server lost. In this one it is at most that of the cursor, so
+                // that a backup up to there covers it.
+                if case .decided(let verdict, let time) = outgoing.status, verdict.isInLog {
+                    outgoing.status = .decided(.applied(cursor.number), at: time)
+                }
                 outgoing.isSettled = true
                 try store.put(outgoing)
             }

@@ -303,6 +303,33 @@ struct ExchangeTests {
         #expect(pair.files[1].rows == pair.space.rows)
     }
 
+    /// Rule 12: numbers of a lost history say nothing about a backup of the next one.
+    @Test func aRestoredFileKeepsWhatTheBackupLacks() throws {
+        var pair = Pair()
+        var backup = pair.space
+        try pair.write(["a": .text("1")])
+        try pair.sync()
+        let file = pair.files[0]
+        pair.space = backup
+        try pair.write(["a": .text("2")], RowKey("note", Identifier(high: 0, low: 2)), on: 1)
+        try pair.sync(1)
+        pair.space.history.backup = 1
+        backup = pair.space
+        // The entry is the second one now, and the first one in the file.
+        try pair.sync()
+        #expect(pair.space.history.head.number == 2)
+        pair.files[0] = file
+        try pair.sync()
+        #expect(pair.files[0].outgoing().count == 1)
+        pair.space = backup
+        for device in [0, 1] { try pair.sync(device) }
+        #expect(pair.shown(0) == ["a": .text("1")] && pair.shown(1) == pair.shown(0))
+        // A backup of the next history that has the entry lets it go.
+        pair.space.history.backup = 2
+        try pair.sync()
+        #expect(pair.files[0].outgoing().isEmpty)
+    }
+
     /// Rule 9.
     @Test func partsOfTwoHistoriesAreNotCombined() throws {
         var pair = Pair()
