@@ -69,7 +69,7 @@ public struct ViewDocument: Sendable {
     /// - Parameters:
     ///   - value: The value that paths lead into, by the names of its coding keys.
     ///   - former: As in ``tree(of:after:)``.
-    /// - Throws: The errors of encoding the value, and ``JSONError`` if it encodes itself to a size beyond the limits.
+    /// - Throws: The errors of encoding the value, and `JSONError` if it encodes itself to a size beyond the limits.
     public func tree(encoding value: some Encodable, after former: ViewTree? = nil) throws -> ViewTree {
         tree(of: try JSONDocument(try JSONEncoder().encode(value)).root, after: former)
     }
