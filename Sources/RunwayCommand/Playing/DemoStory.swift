@@ -162,10 +162,11 @@ struct DemoStory {
         for row in devices.questions + devices.screen.dropFirst().prefix(2) { line("    \(row)", .dim) }
     }
 
-    /// Appends the page that each launch of the first device showed.
+    /// Appends the version that each launch of the first device showed, and the page of the last one.
     private mutating func append(_ bundles: BundlesTourReport) {
         title(.bundles, Self.count([bundles.fleet + 1], "device"), "\(bundles.chosen) in 30 %")
-        for row in bundles.screen { line("    \(row)", .dim) }
+        line("    \(bundles.screen.map { $0.prefix { $0 != ":" } }.joined(separator: " → "))", .dim)
+        line("    \(bundles.screen.last ?? "")", .dim)
     }
 
     private mutating func appendProblems() {
