@@ -253,7 +253,7 @@
       }
     }
 
-    // Whoever comes second begins. No script of the page has run when the relay takes the port.
+    // The half that comes second begins. No script of the page has run when the relay takes the port.
     const offer = () => dispatchEvent(new MessageEvent('runway', { ports: [port], cancelable: true }))
     if (offer()) addEventListener('runwayRelay', offer, { once: true, capture: true })
     defineProperty(globalThis, 'runway', { value: freeze({ call, stream, BridgeError }) })
