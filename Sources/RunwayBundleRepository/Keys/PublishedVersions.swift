@@ -2,7 +2,7 @@ import RunwayTUF
 
 /// The versions of the last publication, stored beside the keys.
 ///
-/// Anyone who can write the repository can put an older publication back, whose signatures are valid. Its files would be
+/// A writer of the repository can put an older publication back, whose signatures are valid. Its files would be
 /// signed again, with newer versions, and devices would install them.
 struct PublishedVersions {
     private var root: Int64
