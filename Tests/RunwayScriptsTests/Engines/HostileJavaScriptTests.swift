@@ -47,9 +47,8 @@
         func loopsAreStopped(_ body: String) async throws {
             let app = try await ScriptedApp.running(
                 "let calls = 0; patch('number', 1, n => { if (n == 1) return 7; \(body) })", deadlines: .short)
-            #expect(app.number(5) == -5)
+            try await app.passesItsDeadline()
             try await app.idle()
-            try await app.hasPassedItsDeadline()
         }
 
         @Test func loopWhileLoadingIsStopped() async throws {
