@@ -50,6 +50,15 @@ extension NetworkLayer {
         return try await flight.reform(rawData, of: endpoint, with: reformer)
     }
 
+    /// Makes one call as ``call(_:options:)`` does, and returns its flight, too. A caller that learns more about the
+    /// response later adds it to the record with `note` and ``Flight/amend()``.
+    package func callWithFlight<E: Endpoint>(
+        _ endpoint: E, options: CallOptions = .standard
+    ) async throws(NetworkError) -> (rawData: RawData, flight: Flight) {
+        let flight = makeFlight(E.self, options)
+        return (try await rawData(of: endpoint, in: flight), flight)
+    }
+
     /// Makes a call and returns the response after the service and the endpoint have accepted it.
     @inline(__always)
     private func rawData<E: Endpoint>(of endpoint: E, in flight: Flight) async throws(NetworkError) -> RawData {

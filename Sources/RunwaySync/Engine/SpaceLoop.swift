@@ -185,9 +185,10 @@ final class SpaceLoop: Sendable {
                         isReachable
                         ? await calls.send(request, in: space, deadline: pace.deadline) : .lost(.offline)
                     switch outcome {
-                    case .response(let response):
+                    case .response(let response, let flight):
                         pace.deadline = Self.deadlines.first
                         effects = try await handle(.received(response, exchange: exchange), &device)
+                        if effects.contains(.differs) { flight?.noteMismatch() }
                     case .lost(let reason):
                         problem = reason
                         if reason == .offline, isReachable {

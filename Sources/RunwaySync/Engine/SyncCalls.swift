@@ -7,13 +7,15 @@ import RunwaySyncCore
 /// Sends the requests of spaces over a layer, as any call: signed, authorised and recorded.
 struct SyncCalls: Sendable {
     enum Outcome: Sendable {
-        case response(SyncResponse)
+        /// The flight is that of the call; `nil` if the server refused the request.
+        case response(SyncResponse, Flight?)
         /// No response of a server of this protocol arrived.
         case lost(SyncProblem)
     }
 
     let network: NetworkLayer
-    private let perform: @Sendable (WireRequest, Identifier, Duration) async throws(NetworkError) -> RawData
+    private let perform:
+        @Sendable (WireRequest, Identifier, Duration) async throws(NetworkError) -> (rawData: RawData, flight: Flight)
     private let follow: @Sendable (Set<String>) -> EventSequence?
 
     /// - Parameters:
@@ -28,8 +30,10 @@ struct SyncCalls: Sendable {
             options.bypassesCircuit = true
             let place = EndpointPath(stringLiteral: "\(path)/\(space)/\(request.name)")
             return switch request.method {
-            case .get: try await network.call(SyncRead<Service>(path: place, request: request), options: options)
-            case .post: try await network.call(SyncWrite<Service>(path: place, request: request), options: options)
+            case .get:
+                try await network.callWithFlight(SyncRead<Service>(path: place, request: request), options: options)
+            case .post:
+                try await network.callWithFlight(SyncWrite<Service>(path: place, request: request), options: options)
             }
         }
         follow = { topics in
@@ -49,21 +53,24 @@ struct SyncCalls: Sendable {
 
     func send(_ request: SyncRequest, in space: Identifier, deadline: Duration) async -> Outcome {
         do throws(NetworkError) {
-            let rawData = try await perform(request.wire, space, deadline)
-            return outcome(status: rawData.response.status.code, Array(rawData.bytes), request)
+            let (rawData, flight) = try await perform(request.wire, space, deadline)
+            let response = WireResponse(status: rawData.response.status.code, body: Array(rawData.bytes))
+            do { return .response(try SyncResponse(response, to: request), flight) } catch {
+                return .lost(.unreadable)
+            }
         } catch {
             guard let status = error.status?.code else { return .lost(SyncProblem(error)) }
             if let response = try? SyncResponse(
                 WireResponse(status: status, body: error.rawData.map { Array($0.bytes) } ?? []), to: request)
             {
-                return .response(response)
+                return .response(response, nil)
             }
             // A proxy may refuse a request, too.
             return switch status {
-            case 413 where request.isPush: .response(.tooLarge)
-            case 426: .response(.upgrade)
+            case 413 where request.isPush: .response(.tooLarge, nil)
+            case 426: .response(.upgrade, nil)
             case 429, 503:
-                error.retryAfter.map { .response(.wait(milliseconds: $0.milliseconds)) } ?? .lost(.unavailable)
+                error.retryAfter.map { .response(.wait(milliseconds: $0.milliseconds), nil) } ?? .lost(.unavailable)
             default: .lost(SyncProblem(error))
             }
         }
@@ -78,18 +85,18 @@ struct SyncCalls: Sendable {
             return error.status != nil
         }
     }
-
-    private func outcome(status: Int, _ body: [UInt8], _ request: SyncRequest) -> Outcome {
-        do {
-            return .response(try SyncResponse(WireResponse(status: status, body: body), to: request))
-        } catch {
-            return .lost(.unreadable)
-        }
-    }
 }
 
 extension SyncRequest {
     var isPush: Bool { if case .push = self { true } else { false } }
+}
+
+extension Flight {
+    /// Adds to the record that the rows of this device differ from those of the server after this call.
+    func noteMismatch() {
+        note("mismatch", "the rows of this device differ from those of the server", in: .landing)
+        amend()
+    }
 }
 
 extension Duration {

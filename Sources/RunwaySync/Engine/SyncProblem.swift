@@ -25,7 +25,8 @@ public struct SyncProblem: Hashable, Sendable, CustomStringConvertible {
     /// The file of records can't be written now, for example because the disk is full.
     public static let file = SyncProblem(description: "file")
     /// The rows of this device differed from those of the server, by a mistake of one of them; see
-    /// ``SyncStatus/mismatchCount``. All rows are read again, at most once an hour.
+    /// ``SyncStatus/mismatchCount``. All rows are read again, at most once an hour. The record of the call that showed
+    /// the difference has the decision `mismatch`.
     public static let mismatch = SyncProblem(description: "mismatch")
 
     init(_ error: NetworkError) {

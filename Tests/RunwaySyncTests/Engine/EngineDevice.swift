@@ -1,4 +1,5 @@
 import Foundation
+import Runway
 import RunwaySync
 import RunwayTables
 import RunwayTesting
@@ -8,6 +9,9 @@ extension EngineTests {
     final class Device: Sendable {
         let folder: TemporaryFolder
         let store: RecordStore
+        let network: NetworkLayer
+        /// The records of its calls.
+        let records = RecordCollector()
         let engine: SyncEngine
 
         init(
@@ -16,9 +20,9 @@ extension EngineTests {
         ) async throws {
             self.folder = try folder ?? TemporaryFolder()
             store = try await RecordStore.open(at: self.folder.file, tables: [Notes.self])
+            network = try server.makeNetwork(clock: clock, sinks: [records])
             engine = try await SyncEngine(
-                store, over: server.makeNetwork(clock: clock), service: Backend.self,
-                eventsPath: events ? "events" : nil)
+                store, over: network, service: Backend.self, eventsPath: events ? "events" : nil)
             if let list { try await engine.join(list) }
         }
 

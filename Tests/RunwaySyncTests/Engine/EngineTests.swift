@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Runway
 import RunwayServer
 import RunwayServerStorage
 import RunwaySyncCore
@@ -97,6 +98,9 @@ struct EngineTests {
             let status = try await second.status(of: list)
             #expect(status.mismatchCount == 1 && status.lastMismatch != nil && status.problem == nil)
             #expect(try await first.status(of: list).mismatchCount == 0)
+            await second.network.flushRecords()
+            let found = second.records.records.filter { $0.decisions.contains { $0.name == "mismatch" } }
+            #expect(found.map(\.endpoint) == ["SyncRead"] && found.allSatisfy(\.isAmendment))
             try await first.close()
             try await second.close()
         }

@@ -80,11 +80,13 @@ struct SyncServer: Sendable {
 
     /// A layer of a device of this server.
     ///
-    /// - Parameter clock: The clock of its waits. The default is the system's.
-    func makeNetwork(clock: ManualClock? = nil) throws -> NetworkLayer {
+    /// - Parameters:
+    ///   - clock: The clock of its waits. The default is the system's.
+    ///   - sinks: Receive the records of its calls. The default is empty.
+    func makeNetwork(clock: ManualClock? = nil, sinks: [any EventSink] = []) throws -> NetworkLayer {
         let network = NetworkLayer(
             transport: try NIOTransport(configuration: TransportConfiguration(connectTimeout: .seconds(300))),
-            clock: clock.map { LayerClock($0) } ?? .system)
+            clock: clock.map { LayerClock($0) } ?? .system, sinks: sinks)
         network.configure(Backend.self) { $0.baseURLs = [.release: "http://127.0.0.1:\(port)"] }
         return network
     }
