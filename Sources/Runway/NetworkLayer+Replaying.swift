@@ -97,8 +97,7 @@ extension NetworkLayer {
         }
         head.headerFields[.idempotencyKey] = change.keyField
         return Request(
-            head: head, body: change.body.isEmpty ? .none : .bytes(change.body),
-            delivery: .whole(maximumByteCount: E.maximumResponseByteCount))
+            head: head, body: change.body.isEmpty ? .none : .bytes(change.body), delivery: flight.wholeDelivery)
     }
 
     /// Returns the change that the offline queue would store if the call were made now.
@@ -108,8 +107,7 @@ extension NetworkLayer {
         // Nothing is sent, so this call gets no outcome and no record.
         let flight = makeFlight(E.self, .standard)
         let prepared = try prepared(endpoint)
-        let request = try assemble(
-            prepared, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+        let request = try assemble(prepared, delivery: flight.wholeDelivery, in: flight)
         if case .stream = request.body {
             throw NetworkError(.invalidParameters, in: .offlineQueue, "A body that is a stream can't be stored.")
         }

@@ -62,6 +62,10 @@ public final class Flight: Sendable {
     /// Determines whether the call carries the service's access token. It is the policy in its options, or else its
     /// endpoint's policy.
     public var authorization: AuthorizationPolicy { options.authorization ?? endpoint.authorization }
+    /// The delivery of a response that is collected in memory.
+    var wholeDelivery: ResponseDelivery {
+        .whole(maximumByteCount: options.maximumResponseByteCount ?? endpoint.maximumResponseByteCount)
+    }
     /// The service's policy for merging requests when the call was made; `nil` if requests are not merged.
     var mergePolicy: MergePolicy? { configuration.settings.merging }
     /// The priority of the call. A call that renews an access token is urgent, since other calls in flight wait for it.

@@ -49,8 +49,7 @@ public struct RequestDraft: Sendable {
     ) throws(NetworkError) -> Request {
         let configuration = flight.configuration
         return try configuration.settings.assemble(
-            endpoint, content, at: configuration.baseURL.get(),
-            delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+            endpoint, content, at: configuration.baseURL.get(), delivery: flight.wholeDelivery, in: flight)
     }
 }
 

@@ -66,6 +66,9 @@ public struct CallOptions: Sendable, Hashable {
     /// Whether the streamed body stays open for as long as the app wants. Such a call releases its concurrency slot and
     /// its background time when the header fields of the response arrive.
     package var isLongLived = false
+    /// The maximum size of this call's response if it is collected in memory, in bytes. The default, `nil`, is its
+    /// endpoint's maximum.
+    package var maximumResponseByteCount: Int?
     /// The failed call that this call resumes; `nil` if this call resumes no other call.
     var resumption: Resumption?
     /// The stored change that the call sends; `nil` for all other calls.

@@ -43,8 +43,7 @@ extension NetworkLayer {
             let rawData = try await intercepted(endpoint, in: flight) {
                 $0
             } perform: { (endpoint) async throws(NetworkError) in
-                let request = try assemble(
-                    endpoint, delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+                let request = try assemble(endpoint, delivery: flight.wholeDelivery, in: flight)
                 let rawData = try await TransferProgress.reported(to: progress) { report throws(NetworkError) in
                     try await self.sendCounted(request, for: endpoint, report, in: flight)
                 }
@@ -93,8 +92,7 @@ extension NetworkLayer {
         let flight = makeFlight(E.self, options)
         flight.recorder.setEndpoint(endpoint)
         do throws(NetworkError) {
-            let request = try assemble(
-                try prepared(endpoint), delivery: .whole(maximumByteCount: E.maximumResponseByteCount), in: flight)
+            let request = try assemble(try prepared(endpoint), delivery: flight.wholeDelivery, in: flight)
             if let upload = ResumableUpload(request, E.uploadResumption, in: flight, nil, over: self) {
                 try await upload.discard()
             }

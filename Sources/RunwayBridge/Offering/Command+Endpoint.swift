@@ -33,8 +33,10 @@ extension Command {
 
 extension CommandCall {
     /// Sends a call of the app, and returns its response, which has to be JSON.
-    func send<E: Endpoint>(_ endpoint: E, on network: NetworkLayer) async throws(BridgeError) -> CommandOutput {
-        var options = CallOptions.standard
+    func send<E: Endpoint>(
+        _ endpoint: E, _ options: CallOptions = .standard, on network: NetworkLayer
+    ) async throws(BridgeError) -> CommandOutput {
+        var options = options
         if !E.method.isSafe { options.headers["Idempotency-Key"] = idempotencyKey }
         let response: RawData
         do throws(NetworkError) { response = try await network.call(endpoint, options: options) } catch {

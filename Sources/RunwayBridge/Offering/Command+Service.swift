@@ -58,15 +58,15 @@ extension Command {
             let body = document.root["body"]
             let content = PathContent(
                 path: path, query: query, body: body.exists ? .bytes(Array(body.rawBytes)) : .none)
-            return try await ResponseLimit.$byteCount.withValue(maximumResponseByteCount) {
-                switch method {
-                case .get: try await call.send(PathCall<S, Get>(content), on: network)
-                case .post: try await call.send(PathCall<S, Post>(content), on: network)
-                case .put: try await call.send(PathCall<S, Put>(content), on: network)
-                case .patch: try await call.send(PathCall<S, Patch>(content), on: network)
-                case .delete: try await call.send(PathCall<S, Delete>(content), on: network)
-                default: preconditionFailure("\(method) is no method of a command")
-                }
+            var options = CallOptions.standard
+            options.maximumResponseByteCount = maximumResponseByteCount
+            return switch method {
+            case .get: try await call.send(PathCall<S, Get>(content), options, on: network)
+            case .post: try await call.send(PathCall<S, Post>(content), options, on: network)
+            case .put: try await call.send(PathCall<S, Put>(content), options, on: network)
+            case .patch: try await call.send(PathCall<S, Patch>(content), options, on: network)
+            case .delete: try await call.send(PathCall<S, Delete>(content), options, on: network)
+            default: preconditionFailure("\(method) is no method of a command")
             }
         }
     }
@@ -111,11 +111,6 @@ private struct PathContent: Sendable {
     let body: RequestBody
 }
 
-/// The limit of the response to the call that a task makes: an endpoint's own limit belongs to its type.
-private enum ResponseLimit {
-    @TaskLocal static var byteCount = 0
-}
-
 /// The method of an endpoint, which belongs to its type.
 private protocol PathMethod: Sendable {
     static var method: HTTPRequest.Method { get }
@@ -131,7 +126,6 @@ private struct PathCall<Service: APIService, Method: PathMethod>: Endpoint {
     static var service: Service.Type { Service.self }
     static var name: String { "\(Method.method) \(Service.name) of pages" }
     static var method: HTTPRequest.Method { Method.method }
-    static var maximumResponseByteCount: Int { ResponseLimit.byteCount }
     static var encoding: ParameterEncoding {
         [.get, .delete].contains(Method.method) ? .query() : .raw(contentType: "application/json")
     }
