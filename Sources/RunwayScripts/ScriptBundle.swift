@@ -1,3 +1,4 @@
+import Foundation
 public import RunwayBundles
 
 /// The scripts of a verified bundle.
@@ -32,20 +33,33 @@ public struct ScriptBundle: Sendable {
     ///   - runtime: The runtime version, as in its source.
     /// - Throws: ``ScriptError/Kind/unsupported`` if a file is damaged or no text, or if the files exceed 64 or 2 MiB.
     public init(_ bundle: RunningBundle, name: String, runtime: String) throws(ScriptError) {
-        let paths = bundle.paths.filter { $0.hasPrefix("scripts/") }
+        try self.init(name, "\(bundle.id)", runtime, bundle.paths, read: bundle.read)
+    }
+
+    /// Reads the scripts of a copy in the app's resources, or in a test those of a folder that is not yet published.
+    ///
+    /// - Throws: As for a running bundle.
+    public init(_ bundle: EmbeddedBundle, name: String, runtime: String) throws(ScriptError) {
+        try self.init(name, "\(bundle.version)", runtime, bundle.paths, read: bundle.read)
+    }
+
+    private init(
+        _ name: String, _ version: String, _ runtime: String, _ allPaths: [String],
+        read: (String) throws(BundleError) -> Data?
+    ) throws(ScriptError) {
+        let paths = allPaths.filter { $0.hasPrefix("scripts/") }
         guard paths.count <= Self.maximumFiles else { throw ScriptError(.unsupported, "\(name) has too many scripts") }
         var files: [ScriptFile] = []
         for path in paths {
-            let source: String?
-            do throws(BundleError) {
-                source = try bundle.read(path).flatMap { String(validating: $0, as: UTF8.self) }
-            } catch {
+            let data: Data?
+            do throws(BundleError) { data = try read(path) } catch {
                 throw ScriptError(.unsupported, "\(error)", file: path)
             }
-            guard let source else { throw ScriptError(.unsupported, "The file is no text in UTF-8", file: path) }
+            guard let data, data.count <= Self.maximumByteCount, let source = String(validating: data, as: UTF8.self)
+            else { throw ScriptError(.unsupported, "The file is too large, or no text in UTF-8", file: path) }
             files.append(ScriptFile(path, source))
         }
-        self.init(verified: name, version: "\(bundle.id)", runtime: runtime, files: files)
+        self.init(verified: name, version: version, runtime: runtime, files: files)
     }
 
     /// - Parameter files: The files, in the order in which they run.
@@ -60,6 +74,7 @@ public struct ScriptBundle: Sendable {
     ///
     /// - Throws: ``ScriptError/Kind/unsupported`` if there is none, or beyond the bounds.
     func language() throws(ScriptError) -> ScriptLanguage {
+        guard !files.isEmpty else { throw ScriptError(.unsupported, "\(id) has no files below scripts/") }
         let languages = Set(files.map { ScriptLanguage(path: $0.path) })
         guard languages.count == 1, let language = languages.first, let language else {
             throw ScriptError(.unsupported, "The scripts of \(id) are not all of one language, .js or .lua")

@@ -4,6 +4,7 @@ public struct ScriptError: Error, Sendable, CustomStringConvertible {
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         private enum Code: String {
             case markerInUse, markerUnusable, condemned, unsupported, busy, off, threw, mismatched, deadlinePassed
+            case recordsUnusable
         }
 
         private let code: Code
@@ -28,6 +29,8 @@ public struct ScriptError: Error, Sendable, CustomStringConvertible {
         public static let mismatched = Kind(.mismatched)
         /// The script was slower than its deadline.
         public static let deadlinePassed = Kind(.deadlinePassed)
+        /// The file of recorded calls can't be opened or locked, or another runtime has it.
+        public static let recordsUnusable = Kind(.recordsUnusable)
 
         /// The kind in one word. It does not change between releases.
         public var description: String { code.rawValue }

@@ -85,24 +85,32 @@ extension ScriptRuntime {
         guard let function = script.functions[key] else { return nil }
         let arguments = ScriptArguments(
             arguments, now: (Date().timeIntervalSince1970 * 1_000).rounded(.down), seed: .random(in: 1...UInt32.max))
-        let limit = isMain ? deadlines.main : deadlines.elsewhere
-        let (recorder, context, bundle) = (recorder, script.context, script.bundle.id)
         do throws(ScriptError) {
-            return try thread.perform(for: script.owner, within: limit) {
-                (contexts, deadline) throws(ScriptError) in
-                // The scripts were unloaded while the call waited.
-                guard let context = contexts[context] else { throw ScriptError(.busy, "The scripts were unloaded") }
-                defer { recorder.recordConsole(context.takeConsole(), bundle: bundle, function: key) }
-                let result = try context.call(function.index, arguments, until: deadline)
-                guard !isMain || result.count <= ScriptArguments.maximumMainResultByteCount else {
-                    let limit = ScriptArguments.maximumMainResultByteCount
-                    throw ScriptError(.mismatched, "The result has more than \(limit) bytes, on the main thread")
-                }
-                return result
+            let result = try perform(
+                function, key, of: script, arguments, within: isMain ? deadlines.main : deadlines.elsewhere)
+            let limit = ScriptArguments.maximumMainResultByteCount
+            guard !isMain || result.count <= limit else {
+                throw ScriptError(.mismatched, "The result has more than \(limit) bytes, on the main thread")
             }
+            return result
         } catch {
             fail(key, of: script, error, isCounted: error.kind != .busy && error.kind != .off)
             return nil
+        }
+    }
+
+    /// Performs a call on the thread of the scripts, and records the lines of the console.
+    func perform(
+        _ function: Script.Function, _ key: PointKey, of script: Script, _ arguments: ScriptArguments,
+        within limit: Duration, isPatient: Bool = false
+    ) throws(ScriptError) -> [UInt8] {
+        let (recorder, context, bundle) = (recorder, script.context, script.bundle.id)
+        return try thread.perform(for: script.owner, within: limit, isPatient: isPatient) {
+            (contexts, deadline) throws(ScriptError) in
+            // The scripts were unloaded while the call waited.
+            guard let context = contexts[context] else { throw ScriptError(.busy, "The scripts were unloaded") }
+            defer { recorder.recordConsole(context.takeConsole(), bundle: bundle, function: key) }
+            return try context.call(function.index, arguments, until: deadline)
         }
     }
 

@@ -50,6 +50,7 @@ public final class ScriptRuntime: Sendable {
     let marker: MarkerFile
     let thread: ScriptThread
     let recorder: ScriptRecorder
+    let calls: CallRecorder?
 
     /// Creates a runtime without scripts, and starts its thread.
     ///
@@ -58,22 +59,33 @@ public final class ScriptRuntime: Sendable {
     ///     is created if it does not exist, and belongs to one runtime of one process.
     ///   - build: The build of the app, such as its `CFBundleVersion`.
     ///   - redaction: Removes secrets from messages and lines of the console, by their names.
+    ///   - recordedCalls: The file to which calls of open points and patchable reformers are appended, for
+    ///     ``rehearse(_:endpoints:)``. The default is `nil`: nothing is recorded. **The file contains what people wrote
+    ///     and read.** Set it on test devices and in test builds only.
+    ///
+    ///     A line has the arguments and the result of a native function as JSON, or the type of the error that it
+    ///     threw; values of members with secret names are masked. A call for which a script has the result is not
+    ///     recorded. The file has mode 0600, belongs to one runtime of one process, and takes at most 16 MiB and 10,000
+    ///     calls. A call of more than 256 KiB is left out and counted. Calls are encoded on the caller's thread, and
+    ///     written on a queue of the runtime.
     ///   - receive: Receives records in order, on a queue of the runtime. The default ignores them.
-    /// - Throws: ``ScriptError`` of kind `markerInUse` or `markerUnusable`.
+    /// - Throws: ``ScriptError`` of kind `markerInUse`, `markerUnusable` or `recordsUnusable`.
     public convenience init(
-        marker: URL, build: String, redaction: JSONRedaction = .default,
+        marker: URL, build: String, redaction: JSONRedaction = .default, recordedCalls: URL? = nil,
         receive: @escaping @Sendable (ScriptRecord) -> Void = { _ in }
     ) throws(ScriptError) {
         try self.init(
-            marker: marker, build: build, redaction: redaction, deadlines: ScriptDeadlines(), receive: receive)
+            marker: marker, build: build, redaction: redaction, recordedCalls: recordedCalls,
+            deadlines: ScriptDeadlines(), receive: receive)
     }
 
     package init(
-        marker: URL, build: String, redaction: JSONRedaction = .default, deadlines: ScriptDeadlines,
-        receive: @escaping @Sendable (ScriptRecord) -> Void
+        marker: URL, build: String, redaction: JSONRedaction = .default, recordedCalls: URL? = nil,
+        deadlines: ScriptDeadlines, receive: @escaping @Sendable (ScriptRecord) -> Void
     ) throws(ScriptError) {
         let marker = try MarkerFile(marker)
         let recorder = ScriptRecorder(redaction: redaction, receive: receive)
+        calls = try recordedCalls.map { url throws(ScriptError) in try CallRecorder(url, redaction: redaction) }
         self.build = build
         self.deadlines = deadlines
         self.marker = marker
@@ -85,9 +97,12 @@ public final class ScriptRuntime: Sendable {
     }
 
     deinit {
-        for slot in state.withLock({ Array($0.slots.values) }) { slot.patch = nil }
+        for slot in state.withLock({ Array($0.slots.values) }) { (slot.patch, slot.recorder) = (nil, nil) }
         thread.close()
     }
+
+    /// Waits until the calls so far are in the file of recorded calls, for example before it is shared.
+    public func flushRecordedCalls() async { await calls?.flush() }
 
     /// Lets scripts patch a point. It is a programming error to open two points of one name.
     public func open<Input, Output, Failure>(_ point: PatchPoint<Input, Output, Failure>) { open(point.slot) }
@@ -96,6 +111,7 @@ public final class ScriptRuntime: Sendable {
         state.withLock { state in
             let other = state.slots.updateValue(slot, forKey: slot.name)
             precondition(other == nil, "there are two points \(slot.name)")
+            slot.recorder = calls
             for script in state.scripts.values { connect(script, to: slot, unless: state.ledger) }
         }
     }

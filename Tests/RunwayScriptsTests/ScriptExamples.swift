@@ -1,6 +1,7 @@
 import Foundation
 import RunwayBundles
 import RunwayScripts
+import Testing
 
 /// The examples of the documentation.
 enum ScriptExamples {
@@ -13,5 +14,14 @@ enum ScriptExamples {
         let scripts = try ScriptRuntime(marker: support.appending(path: "scripts.marker"), build: "412") { print($0) }
         scripts.open(rows)
         try await scripts.load(bundle)
+    }
+
+    static func rehearse(_ folder: URL, calls file: URL, marker: URL) async throws {
+        let scripts = try ScriptRuntime(marker: marker, build: "test")
+        scripts.open(rows)
+        try await scripts.load(ScriptBundle(EmbeddedBundle(folder, version: 8), name: "shop", runtime: "3"))
+        let records = RecordedCalls(Array(try Data(contentsOf: file)))
+        let rehearsal = try await scripts.rehearse(records)
+        #expect(rehearsal.isEqual, "\(rehearsal)")
     }
 }

@@ -18,7 +18,7 @@ public struct EmbeddedBundle: Sendable {
     public init(_ folder: URL, version: Int64) { (self.folder, self.version) = (folder, version) }
 
     /// Returns the bytes of a file; `nil` if there is none.
-    func read(_ path: String) throws(BundleError) -> Data? {
+    package func read(_ path: String) throws(BundleError) -> Data? {
         guard BundlePath.problem(in: [path]) == nil, let file = regularFile(path) else { return nil }
         do { return try Data(contentsOf: file, options: .mappedIfSafe) } catch {
             throw BundleError(.storage, "The file \(path) can't be read: \(error)")
@@ -26,7 +26,7 @@ public struct EmbeddedBundle: Sendable {
     }
 
     /// The paths of all files, in order.
-    var paths: [String] {
+    package var paths: [String] {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
         return paths.filter { regularFile($0) != nil }.sorted()
     }

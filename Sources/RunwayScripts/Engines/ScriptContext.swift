@@ -57,13 +57,13 @@ enum ScriptLanguage: String, Sendable {
             #if JavaScript
                 return try JavaScriptContext()
             #else
-                throw ScriptError(.unsupported, "The package is built without the trait Scripts")
+                throw ScriptError(.unsupported, "This build has no JavaScript, which the package trait Scripts adds")
             #endif
         case .lua:
             #if Lua
                 return try LuaContext()
             #else
-                throw ScriptError(.unsupported, "The package is built without the trait Lua")
+                throw ScriptError(.unsupported, "This build has no Lua, which the package trait Lua adds")
             #endif
         }
     }

@@ -9,8 +9,8 @@ import RunwayJSON
 /// }
 /// ```
 ///
-/// Call it like a function: `rows(listing)`. As long as no script patches it, that costs one atomic load more than the
-/// function. A script patches it by name and version:
+/// Call it like a function: `rows(listing)`. As long as no script patches it and no calls are recorded, that costs one atomic
+/// load more than the function. A script patches it by name and version:
 ///
 /// ```js
 /// patch("orders.rows", 3, listing => listing.items.map(item => ({ title: item.name })))
@@ -33,7 +33,12 @@ public struct PatchPoint<Input: Codable & Sendable, Output: Codable & Sendable, 
     ///   - version: The version of input, output and meaning. Scripts for other versions don't patch the point.
     ///   - native: The function of the app.
     public init(_ name: String, version: Int, native: @escaping @Sendable (Input) throws(Failure) -> Output) {
-        slot = PatchSlot(name: name, version: version)
+        let function = NativeFunction(Output.self) { arguments, _ in
+            guard arguments.count == 1 else { return nil }
+            let input = try JSONDocumentDecoder().decode(Input.self, from: arguments[0])
+            return { try native(input) }
+        }
+        slot = PatchSlot(name: name, version: version, native: function)
         self.native = native
     }
 
@@ -46,14 +51,12 @@ public struct PatchPoint<Input: Codable & Sendable, Output: Codable & Sendable, 
     /// - Throws: The native function's error.
     @inlinable
     public func callAsFunction(_ input: Input) throws(Failure) -> Output {
-        guard slot.isPatched else { return try native(input) }
-        if let output = patched(input) { return output }
-        return try native(input)
+        if slot.isDirect { return try native(input) }
+        return try indirect(input)
     }
 
     @usableFromInline
-    func patched(_ input: Input) -> Output? {
-        guard let patch = slot.patch else { return nil }
-        return patch.output(Output.self, of: { [Array(try JSONEncoder().encode(input))] })
+    func indirect(_ input: Input) throws(Failure) -> Output {
+        try slot.call({ [Array(try JSONEncoder().encode(input))] }) { () throws(Failure) in try native(input) }
     }
 }

@@ -1,29 +1,57 @@
+import Foundation
 import RunwayJSON
 public import Synchronization
 
-/// The place in a point where a runtime puts a script's function.
+/// The place in a point where a runtime puts a script's function and a recorder of calls.
 @usableFromInline
 final class PatchSlot: Sendable {
     let name: String
     let version: Int
-    @usableFromInline let hasPatch = Atomic(false)
-    /// Guards the patch. `hasPatch` is true only if there is one.
-    private let stored = Mutex<Patch?>(nil)
+    let native: NativeFunction
+    @usableFromInline let isAttached = Atomic(false)
+    /// Guards what a runtime has put here. `isAttached` is true only if there is any of it.
+    private let attached = Mutex<(patch: Patch?, recorder: CallRecorder?)>((nil, nil))
 
-    init(name: String, version: Int) {
+    init(name: String, version: Int, native: NativeFunction) {
         self.name = name
         self.version = version
+        self.native = native
     }
 
-    @inlinable var isPatched: Bool { hasPatch.load(ordering: .acquiring) }
+    /// Whether calls go to the native function directly: no script patches the point, and its calls are not recorded.
+    @inlinable var isDirect: Bool { !isAttached.load(ordering: .acquiring) }
 
     var patch: Patch? {
-        get { stored.withLock { $0 } }
-        set {
-            stored.withLock { patch in
-                patch = newValue
-                hasPatch.store(newValue != nil, ordering: .releasing)
-            }
+        get { attached.withLock { $0.patch } }
+        set { change { $0.patch = newValue } }
+    }
+
+    var recorder: CallRecorder? {
+        get { attached.withLock { $0.recorder } }
+        set { change { $0.recorder = newValue } }
+    }
+
+    private func change(_ body: (inout (patch: Patch?, recorder: CallRecorder?)) -> Void) {
+        attached.withLock { attached in
+            body(&attached)
+            isAttached.store(attached.patch != nil || attached.recorder != nil, ordering: .releasing)
+        }
+    }
+
+    /// Calls the script, if there is one and it succeeds, or the native function, whose calls are recorded.
+    func call<Output: Codable, Failure>(
+        _ arguments: () throws -> [[UInt8]], native: () throws(Failure) -> Output
+    ) throws(Failure) -> Output {
+        let (patch, recorder) = attached.withLock { $0 }
+        if let output = patch?.output(Output.self, of: arguments) { return output }
+        guard let recorder else { return try native() }
+        do throws(Failure) {
+            let output = try native()
+            recorder.record(self, arguments) { .returned(Array(try JSONEncoder().encode(output))) }
+            return output
+        } catch {
+            recorder.record(self, arguments) { .threw("\(type(of: error))") }
+            throw error
         }
     }
 }

@@ -8,7 +8,8 @@ import RunwayJSON
 /// ```js
 /// patch("PropertyListReformer", 1, (endpoint, body) => body.result.items.map(item => ({ title: item.name })))
 /// ```
-public struct PatchableReformer<Base: Reformer>: Reformer where Base.Value: Codable {
+public struct PatchableReformer<Base: Reformer & Sendable>: Reformer, Sendable
+where Base.Value: Codable & SendableMetatype {
     let base: Base
     let slot: PatchSlot
 
@@ -16,19 +17,13 @@ public struct PatchableReformer<Base: Reformer>: Reformer where Base.Value: Coda
     ///
     /// - Throws: The reformer's error.
     public func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Base.Value {
-        if slot.isPatched, let value = patched(rawData, from: endpoint) { return value }
-        return try base.reform(rawData, from: endpoint)
-    }
-
-    @inline(never)
-    private func patched(_ rawData: RawData, from endpoint: any Endpoint) -> Base.Value? {
-        guard let patch = slot.patch, rawData.json.exists else { return nil }
-        let name = Array("\"\(type(of: endpoint))\"".utf8)
-        return patch.output(Base.Value.self, of: { [name, Array(rawData.json.rawBytes)] })
+        // Scripts and recorders have no bodies of another kind.
+        if slot.isDirect || !rawData.json.exists { return try base.reform(rawData, from: endpoint) }
+        return try slot.call({ [Array("\"\(type(of: endpoint))\"".utf8), Array(rawData.json.rawBytes)] }) {
+            try base.reform(rawData, from: endpoint)
+        }
     }
 }
-
-extension PatchableReformer: Sendable where Base: Sendable {}
 
 extension ScriptRuntime {
     /// Returns a reformer that scripts may replace by the name of its type, such as `PropertyListReformer`.
@@ -38,8 +33,14 @@ extension ScriptRuntime {
     /// - Parameters:
     ///   - reformer: The reformer of the app.
     ///   - version: The version of its input, its value and its meaning.
-    public func patchable<Base: Reformer>(_ reformer: Base, version: Int) -> PatchableReformer<Base> {
-        let slot = PatchSlot(name: "\(Base.self)", version: version)
+    public func patchable<Base>(_ reformer: Base, version: Int) -> PatchableReformer<Base> {
+        let function = NativeFunction(Base.Value.self) { arguments, endpoints in
+            guard arguments.count == 2, let name = try JSONDocument(arguments[0]).root.string,
+                let endpoint = endpoints.first(where: { "\(type(of: $0))" == name })
+            else { return nil }
+            return { try reformer.reform(RawData(arguments[1]), from: endpoint) }
+        }
+        let slot = PatchSlot(name: "\(Base.self)", version: version, native: function)
         open(slot)
         return PatchableReformer(base: reformer, slot: slot)
     }

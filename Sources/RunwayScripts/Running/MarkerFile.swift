@@ -15,7 +15,7 @@ import Synchronization
 /// Bytes that are written to the mapping are in the file however the process ends, `kill -9` included, since the system
 /// owns the pages. Only a crash of the system itself can lose them.
 final class MarkerFile: Sendable {
-    private let descriptor: CInt
+    private let file: LockedFile
     /// The mapping, whose byte at `MarkerContent.runningOffset` only the thread of the scripts writes.
     nonisolated(unsafe) private let mapping: UnsafeMutableRawPointer
     /// Guards the other bytes of the mapping, and is their copy.
@@ -26,42 +26,24 @@ final class MarkerFile: Sendable {
     /// - Throws: ``ScriptError/Kind/markerInUse`` if another process or runtime has the file;
     ///   ``ScriptError/Kind/markerUnusable`` if the system refuses.
     init(_ url: URL) throws(ScriptError) {
-        let path = url.path(percentEncoded: false)
-        func failure(_ operation: String) -> ScriptError {
-            ScriptError(.markerUnusable, "The file \(path) can't be \(operation): \(String(cString: strerror(errno)))")
-        }
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure("opened") }
-        do throws(ScriptError) {
-            if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-                guard errno == EWOULDBLOCK else { throw failure("locked") }
-                throw ScriptError(.markerInUse, "Another runtime uses the file \(path)")
-            }
-            var bytes = [UInt8](repeating: 0, count: MarkerContent.byteCount)
-            let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-            guard count >= 0 else { throw failure("read") }
-            let content = MarkerContent(reading: Array(bytes.prefix(count)))
-            // Written in full, so that the file has its blocks: a store into the mapping can't fail on a full disk.
-            let written = content.bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-            guard written == MarkerContent.byteCount, ftruncate(descriptor, off_t(written)) == 0, fsync(descriptor) == 0
-            else { throw failure("written") }
-            let mapped = mmap(nil, MarkerContent.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-            guard let mapped, mapped != MAP_FAILED else { throw failure("mapped") }
-            mapping = mapped
-            self.descriptor = descriptor
-            self.content = Mutex(content)
-        } catch {
-            close(descriptor)
-            throw error
-        }
+        let file = try LockedFile(url, 0, inUse: .markerInUse, unusable: .markerUnusable)
+        let descriptor = file.descriptor
+        var bytes = [UInt8](repeating: 0, count: MarkerContent.byteCount)
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count >= 0 else { throw file.failure("read") }
+        let content = MarkerContent(reading: Array(bytes.prefix(count)))
+        // Written in full, so that the file has its blocks: a store into the mapping can't fail on a full disk.
+        let written = content.bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        guard written == MarkerContent.byteCount, ftruncate(descriptor, off_t(written)) == 0, fsync(descriptor) == 0
+        else { throw file.failure("written") }
+        let mapped = mmap(nil, MarkerContent.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+        guard let mapped, mapped != MAP_FAILED else { throw file.failure("mapped") }
+        mapping = mapped
+        self.file = file
+        self.content = Mutex(content)
     }
 
-    deinit {
-        munmap(mapping, MarkerContent.byteCount)
-        // A child that has not yet replaced its program shares the lock, which closing alone would leave to it.
-        _ = flock(descriptor, LOCK_UN)
-        close(descriptor)
-    }
+    deinit { munmap(mapping, MarkerContent.byteCount) }
 
     /// Notes which bundle's script runs; 0 if none does. Only the thread of the scripts calls it.
     func run(_ number: Int) {

@@ -30,7 +30,7 @@
 
         @Test func otherVersionStaysNative() async throws {
             let app = try await ScriptedApp.running("patch('number', 2, n => 7)")
-            #expect(app.number(5) == -5 && !app.number.slot.isPatched)
+            #expect(app.number(5) == -5 && app.number.slot.isDirect)
         }
 
         @Test func failureNamesFileLineAndBundle() async throws {
@@ -53,13 +53,13 @@
             let app = try await ScriptedApp.running(
                 "patch('number', 1, n => { \(body) })\npatch('rows', 3, () => [{ title: 'patched' }])")
             for number in 1...5 { #expect(app.number(number) == -number) }
-            #expect(!app.number.slot.isPatched)
+            #expect(app.number.slot.isDirect)
             #expect(app.rows(listing) == [Row(title: "patched")])
             let lines = try await app.records.lines(5)
             #expect(lines.count == 5 && lines.last == "shop@1 patch number closed")
             // The closed point stays closed when the same version is loaded again, and not for the next one.
             await app.runtime.beginGeneration()
-            #expect(!app.number.slot.isPatched)
+            #expect(app.number.slot.isDirect)
             try await app.runtime.load(.test("patch('number', 1, n => 7)", version: "2"))
             #expect(app.number(1) == 7)
         }

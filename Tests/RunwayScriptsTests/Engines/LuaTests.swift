@@ -89,7 +89,7 @@
                 patch('rows', 3, function() return { { title = 'patched' } } end)
                 """)
             for number in 1...5 { #expect(app.number(number) == -number) }
-            #expect(!app.number.slot.isPatched)
+            #expect(app.number.slot.isDirect)
             #expect(app.rows(listing) == [Row(title: "patched")])
             #expect(try await app.records.lines(5).last == "shop@1 patch number closed")
         }
