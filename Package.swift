@@ -193,7 +193,7 @@ let package = Package(
         .target(
             name: "RunwayBundles",
             dependencies: [
-                "Runway", "RunwayJSON", "RunwaySignatures", "RunwayTUF",
+                "Runway", "RunwayFiles", "RunwayJSON", "RunwaySignatures", "RunwayTUF",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Signing"),
             ],

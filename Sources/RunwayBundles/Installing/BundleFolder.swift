@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Runway
+import RunwayFiles
 import RunwayTUF
 import Synchronization
 
@@ -20,9 +21,10 @@ import Synchronization
 /// - `files/`: the files of all installed bundles, each named by its SHA-256 digest.
 /// - `incoming/`: files that are being downloaded or copied.
 ///
-/// A file reaches `files/` by a rename, after its bytes were verified and flushed. Bundles share files of equal bytes,
-/// so that an installation writes only those that no installed bundle has, and changes nothing that a running bundle
-/// reads.
+/// A file reaches `files/` by a rename, after its bytes were verified. All files of a bundle are flushed before the
+/// state names it; one that a power failure has cut short before is found when it is verified again. Bundles share
+/// files of equal bytes, so that an installation writes only those that no installed bundle has, and changes nothing
+/// that a running bundle reads.
 final class BundleFolder: Sendable {
     let url: URL
     /// Guards the digests of the files that were verified in this process.
@@ -87,25 +89,29 @@ final class BundleFolder: Sendable {
 
     private func manifestFile(_ digest: String) -> URL { url.appending(path: "manifests/\(digest)") }
 
-    /// Returns the manifest of an installed bundle; `nil` if it is absent or does not have the bundle's digest.
-    func manifest(of bundle: BundleID) -> BundleManifest? {
-        guard let bytes = manifestBytes(of: bundle), let manifest = try? BundleManifest(reading: bytes),
-            manifest.version == bundle.version
-        else { return nil }
+    /// Returns the manifest of an installed bundle.
+    ///
+    /// - Throws: The same as ``manifestBytes(of:)``.
+    func manifest(of bundle: BundleID) throws(BundleError) -> BundleManifest {
+        let bytes = try manifestBytes(of: bundle)
+        guard let manifest = try? BundleManifest(reading: bytes), manifest.version == bundle.version else {
+            throw BundleError(.damaged, "The manifest of \(bundle) is malformed.")
+        }
         return manifest
     }
 
-    /// Returns the bytes of a stored manifest; `nil` if it is absent or does not have the bundle's digest.
-    func manifestBytes(of bundle: BundleID) -> [UInt8]? {
-        guard let digest = bundle.digest, let data = try? Data(contentsOf: manifestFile(digest)),
-            data.count <= BundleManifest.maximumByteCount
-        else { return nil }
-        let bytes = Array(data)
-        return Hexadecimal.sha256(bytes) == digest ? bytes : nil
+    /// Returns the bytes of a stored manifest.
+    ///
+    /// - Throws: ``BundleError/Kind/damaged`` if it is absent or does not have the bundle's digest,
+    ///   ``BundleError/Kind/storage`` if it can't be read now, for example because too many files are open.
+    func manifestBytes(of bundle: BundleID) throws(BundleError) -> [UInt8] {
+        let digest = bundle.digest ?? ""
+        let bytes = Array(try Self.read(manifestFile(digest)))
+        guard bytes.count <= BundleManifest.maximumByteCount, Hexadecimal.sha256(bytes) == digest else {
+            throw BundleError(.damaged, "The manifest of \(bundle) has other bytes.")
+        }
+        return bytes
     }
-
-    /// Flushes the names of files, so that a state that is stored later finds all files of its bundles.
-    func syncFiles() throws(BundleError) { try Self.sync(url.appending(path: "files").path) }
 
     /// Stores a manifest, before the files of the bundle.
     func store(_ manifest: [UInt8], of bundle: BundleID) throws(BundleError) {
@@ -129,11 +135,7 @@ final class BundleFolder: Sendable {
     ///
     /// - Throws: ``BundleError/Kind/damaged`` if the file is absent, or has other bytes.
     func bytes(of file: BundleManifest.File) throws(BundleError) -> Data {
-        let data: Data
-        do { data = try Data(contentsOf: self.file(file.sha256), options: .mappedIfSafe) } catch {
-            let isAbsent = (error as NSError).code == CocoaError.fileReadNoSuchFile.rawValue
-            throw BundleError(isAbsent ? .damaged : .storage, "The file \(file.path) can't be read: \(error)")
-        }
+        let data = try Self.read(self.file(file.sha256))
         let isVerified = verified.withLock { $0.contains(file.sha256) }
         guard data.count == file.length, isVerified || Hexadecimal.text(SHA256.hash(data: data)) == file.sha256 else {
             throw BundleError(.damaged, "The file \(file.path) does not have the bytes that its bundle lists.")
@@ -177,7 +179,6 @@ final class BundleFolder: Sendable {
     /// Moves a draft, whose bytes have been verified, to `files/`.
     private func moveIn(_ digest: String) throws(BundleError) {
         let draft = draft(digest).path
-        try Self.sync(draft)
         guard rename(draft, file(digest).path) == 0 else { throw BundleError("can't be renamed", at: draft) }
         verified.withLock { _ = $0.insert(digest) }
     }
@@ -191,7 +192,7 @@ final class BundleFolder: Sendable {
     func removeAll(but bundles: Set<BundleID>, installing: (bundle: BundleID, manifest: BundleManifest)? = nil) {
         var files = Set(installing?.manifest.files.map(\.sha256) ?? [])
         for bundle in bundles {
-            guard let manifest = self.manifest(of: bundle) else { return }
+            guard let manifest = try? self.manifest(of: bundle) else { return }
             files.formUnion(manifest.files.map(\.sha256))
         }
         remove(in: "manifests", but: Set(bundles.union(installing.map { [$0.bundle] } ?? []).compactMap(\.digest)))
@@ -208,13 +209,37 @@ final class BundleFolder: Sendable {
         }
     }
 
-    /// Flushes a file or folder to the storage device.
-    private static func sync(_ path: String) throws(BundleError) {
+    /// Reads a file of the store.
+    ///
+    /// - Throws: ``BundleError/Kind/damaged`` if it is absent, ``BundleError/Kind/storage`` if it can't be read now.
+    private static func read(_ file: URL) throws(BundleError) -> Data {
+        do { return try Data(contentsOf: file, options: .mappedIfSafe) } catch {
+            let isAbsent = (error as NSError).code == CocoaError.fileReadNoSuchFile.rawValue
+            throw BundleError(isAbsent ? .damaged : .storage, "The file \(file.path) can't be read: \(error)")
+        }
+    }
+
+    // MARK: - Flushing
+
+    /// Flushes the files of a bundle and their names to the storage device, so that a state that is stored later finds
+    /// all of them after a power failure.
+    func flush(_ manifest: BundleManifest) throws(BundleError) {
+        #if canImport(Darwin)
+            // Replacing the state's file later flushes the drive's own memory, once for all.
+            for file in manifest.files { try Self.flush(self.file(file.sha256).path, by: fsync) }
+            try Self.flush(url.appending(path: "files").path, by: fsync)
+        #else
+            // `fsync` would wait for the drive once for each file.
+            try Self.flush(url.appending(path: "files").path, by: runway_flush_file_system)
+        #endif
+    }
+
+    private static func flush(_ path: String, by flush: (CInt) -> CInt) throws(BundleError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw BundleError("can't be opened", at: path) }
         defer { close(descriptor) }
-        // Some file systems can't flush a folder. Replacing the state's file later flushes the drive's own memory.
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+        // Some file systems can't flush a folder.
+        guard flush(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
             throw BundleError("can't be flushed", at: path)
         }
     }

@@ -57,8 +57,8 @@ public struct BundleRecord: Sendable, Hashable, CustomStringConvertible {
         public static let stopped = Kind(code: .stopped)
         /// The kill switch is off again.
         public static let resumed = Kind(code: .resumed)
-        /// The launch of a bundle could not be counted, because the disk can't be written. A bundle that has never been
-        /// ready does not run then.
+        /// The launch of a bundle could not be counted, because the disk can't be read or written. A bundle that has
+        /// never been ready does not run then.
         public static let uncounted = Kind(code: .uncounted)
         /// The file of values of the bundle, or one value in it, is invalid: the default of the binary is used.
         public static let invalidValue = Kind(code: .invalidValue)

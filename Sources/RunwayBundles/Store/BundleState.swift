@@ -74,11 +74,14 @@ struct BundleState: Sendable, Hashable, Codable {
     /// Chooses the bundle that runs from now on, and counts its launch.
     ///
     /// - Parameter obstacle: Returns why an installed bundle can't run, as the kind of its record; `nil` if it can.
-    mutating func launch(obstacle: (BundleID) -> BundleRecord.Kind?) -> [BundleRecord] {
+    /// - Throws: The error of `obstacle`. The state has no launch then, and must not be stored.
+    mutating func launch<Failure: Error>(
+        obstacle: (BundleID) throws(Failure) -> BundleRecord.Kind?
+    ) throws(Failure) -> [BundleRecord] {
         var records: [BundleRecord] = []
         if !isStopped, !isSwitchedOff {
             promote()
-            records += rollBack(by: obstacle)
+            records += try rollBack(by: obstacle)
             current?.launchCount += 1
         }
         return records + [BundleRecord(.launched, running ?? BundleID(embedded: embedded))]
@@ -91,7 +94,9 @@ struct BundleState: Sendable, Hashable, Codable {
     }
 
     /// Replaces the current bundle while it has failed too often, or can't run.
-    private mutating func rollBack(by obstacle: (BundleID) -> BundleRecord.Kind?) -> [BundleRecord] {
+    private mutating func rollBack<Failure: Error>(
+        by obstacle: (BundleID) throws(Failure) -> BundleRecord.Kind?
+    ) throws(Failure) -> [BundleRecord] {
         var records: [BundleRecord] = []
         while let current {
             let bundle = current.bundle
@@ -101,7 +106,7 @@ struct BundleState: Sendable, Hashable, Codable {
                     BundleRecord(.condemned, bundle, "It did not become ready in \(current.launchCount) launches."))
                 remove(bundle)
                 if let good = self.current?.bundle { records.append(BundleRecord(.rolledBack, good)) }
-            } else if let kind = obstacle(bundle) {
+            } else if let kind = try obstacle(bundle) {
                 records += damaged(bundle, as: kind)
             } else {
                 break

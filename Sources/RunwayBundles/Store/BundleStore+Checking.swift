@@ -118,7 +118,7 @@ extension BundleStore {
     /// Returns the bytes of the manifest. They are stored at once, since a check that waits for another network would
     /// request them each time.
     private func manifest(of bundle: BundleID, _ found: TargetFile, _ name: String) async throws -> [UInt8] {
-        if let stored = folder.manifestBytes(of: bundle), found.digest.matches(stored) { return stored }
+        if let stored = try? folder.manifestBytes(of: bundle), found.digest.matches(stored) { return stored }
         let length = Int(clamping: found.digest.length ?? Int64(BundleManifest.maximumByteCount))
         guard let bytes = try await targets.target(name, upTo: min(length, BundleManifest.maximumByteCount)) else {
             throw MetadataError(found.path, .absence, "5.7.3", "the repository has no \(name)")
@@ -155,7 +155,7 @@ extension BundleStore {
             return BundleRecord(.waiting, bundle, "\(missing.count) files were handed over to the system.")
         }
         if !missing.isEmpty { try await download(missing, byteCount, bundle, installation) }
-        try folder.syncFiles()
+        try folder.flush(manifest)
         try Task.checkCancellation()
         try change { state in
             _ = state.install(bundle)

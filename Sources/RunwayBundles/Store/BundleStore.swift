@@ -105,7 +105,7 @@ public final class BundleStore: Sendable {
     /// shows no page, such as one that the system has launched in the background, should launch nothing.
     ///
     /// Reads the manifest, and waits for the disk. A bundle whose launch can't be counted there runs only if it has
-    /// been ready before.
+    /// been ready before. If its manifest can't be read now, the bundle stays, and the embedded copy runs this time.
     @discardableResult public func launch() -> RunningBundle { launch(unlessRunning: false) }
 
     /// Decides and launches within one lock, so that threads that access ``running`` first count one launch.
@@ -114,26 +114,33 @@ public final class BundleStore: Sendable {
             if unlessRunning, let running = shared.running { return (running, []) }
             var manifests: [BundleID: BundleManifest] = [:]
             var state = shared.state
-            var records = state.launch { bundle in
-                guard let manifest = folder.manifest(of: bundle) else { return .damaged }
-                manifests[bundle] = manifest
-                return options.downloads.allow(manifest) ? nil : .superseded
-            }
-            var bundle = state.running
+            var records: [BundleRecord]
+            let installed: (id: BundleID, manifest: BundleManifest)?
             do throws(BundleError) {
+                records = try state.launch { (bundle) throws(BundleError) in
+                    do throws(BundleError) {
+                        let manifest = try folder.manifest(of: bundle)
+                        manifests[bundle] = manifest
+                        return options.downloads.allow(manifest) ? nil : .superseded
+                    } catch {
+                        guard error.kind == .damaged else { throw error }
+                        return .damaged
+                    }
+                }
                 try folder.store(state)
                 (shared.state, shared.isUnstored) = (state, false)
+                installed = state.running.flatMap { id in manifests[id].map { (id, $0) } }
             } catch {
-                bundle = state.runningUncounted
-                records = [BundleRecord(.uncounted, bundle ?? BundleID(embedded: embedded.version), "\(error)")]
-            }
-            let installed = bundle.flatMap { bundle in
-                (manifests[bundle] ?? folder.manifest(of: bundle)).flatMap {
-                    options.downloads.allow($0) ? (bundle, $0) : nil
+                installed = state.runningUncounted.flatMap { id in
+                    (try? folder.manifest(of: id)).flatMap { options.downloads.allow($0) ? (id, $0) : nil }
                 }
+                records = [
+                    BundleRecord(.uncounted, installed?.id ?? BundleID(embedded: embedded.version), "\(error)")
+                ]
             }
             let running = RunningBundle(
-                installed?.0 ?? BundleID(embedded: embedded.version), embedded, installed.map { (folder, $0.1) }
+                installed?.id ?? BundleID(embedded: embedded.version), embedded,
+                installed.map { (folder, $0.manifest) }
             ) { [weak self] in self?.didDamage($0) }
             shared.earlier.removeAll { $0.bundle == nil }
             if let former = shared.running { shared.earlier.append(WeakBundle(bundle: former)) }

@@ -9,4 +9,8 @@
 bool runway_read_from_memory(
     const char *_Nonnull path, void *_Nullable first, size_t first_count, void *_Nullable second, size_t second_count);
 
+// Writes all files of the file system of an open file to its drive, as `syncfs` does, and returns 0; -1, with `errno`, if that fails, and
+// always on systems other than Linux.
+int runway_flush_file_system(int file);
+
 #endif

@@ -27,6 +27,31 @@ struct BundleFolderTests {
         }
     }
 
+    @Test func bundlesOfUnreadableManifestsStay() async throws {
+        try await BundleScene.run { scene in
+            try scene.publish(2, ["index.html": "<p>2"])
+            try await scene.runNewest()
+            let manifests = scene.device.appending(path: "manifests")
+            let name = try #require(scene.names(in: "manifests").first)
+            let (manifest, aside) = (manifests.appending(path: name), scene.device.appending(path: "aside"))
+            try FileManager.default.moveItem(at: manifest, to: aside)
+            // A folder is there, and can't be read as a file.
+            try FileManager.default.createDirectory(at: manifest, withIntermediateDirectories: false)
+            _ = scene.takeKinds()
+            #expect(try await scene.store().running.id.isEmbedded)
+            #expect(scene.takeKinds() == [.uncounted])
+
+            try FileManager.default.removeItem(at: manifest)
+            try FileManager.default.moveItem(at: aside, to: manifest)
+            #expect(try await scene.store().running.id.version == 2)
+            // A manifest that is absent is damaged.
+            try FileManager.default.removeItem(at: manifest)
+            _ = scene.takeKinds()
+            #expect(try await scene.store().running.id.isEmbedded)
+            #expect(scene.takeKinds() == [.damaged, .launched])
+        }
+    }
+
     @Test func replacedDownloadsAreNeverAccepted() throws {
         let url = FileManager.default.temporaryDirectory.appending(path: "BundleFolder.\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: url) }
