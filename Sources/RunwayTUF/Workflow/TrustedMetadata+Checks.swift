@@ -2,13 +2,16 @@ import RunwaySignatures
 
 extension TrustedMetadata {
     /// Reads a document of a top-level role and verifies that the root's keys signed it.
+    ///
+    /// - Parameter place: The document's place among the known ones, which are not verified again.
     mutating func read<Content>(
-        _ bytes: [UInt8], _ role: TopLevelRole, _ section: String, _ maximum: Int
+        _ bytes: [UInt8], _ role: TopLevelRole, _ place: WritableKeyPath<KnownDocuments, Metadata<Content>?>,
+        _ section: String, _ maximum: Int
     ) throws(MetadataError) -> Metadata<Content> {
-        if let known = known[role] as? Metadata<Content>, known.document.bytes == bytes { return known }
+        if let known = known[keyPath: place], known.document.bytes == bytes { return known }
         let metadata: Metadata<Content> = try Self.read(bytes, role.rawValue, section, maximum)
         try Self.verify(metadata.document, role.rawValue, root.content.keys, root.content[role], section)
-        known[role] = metadata
+        known[keyPath: place] = metadata
         return metadata
     }
 
@@ -44,4 +47,12 @@ extension TrustedMetadata {
             throw MetadataError(role, .expiry, section, "expired at \(metadata.expires.metadataText)")
         }
     }
+}
+
+/// The documents of which a root has verified form and signatures. The same bytes are not verified again; what depends on
+/// the time and on other documents is checked each time.
+struct KnownDocuments: Sendable {
+    var timestamp: Metadata<TimestampContent>?
+    var snapshot: Metadata<SnapshotContent>?
+    var targets: Metadata<TargetsContent>?
 }

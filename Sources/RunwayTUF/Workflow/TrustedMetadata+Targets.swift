@@ -36,7 +36,7 @@ extension TrustedMetadata {
             throw MetadataError(role.name, .mixAndMatch, "5.6.2", "the snapshot lists another length or hash")
         }
         let new: Metadata<TargetsContent>
-        if role.isTopLevel, let known = known[.targets] as? Metadata<TargetsContent>, known.document.bytes == bytes {
+        if role.isTopLevel, let known = known.targets, known.document.bytes == bytes {
             new = known
         } else {
             new = try Self.read(bytes, role.name, "5.6.3", limits.targetsByteCount)

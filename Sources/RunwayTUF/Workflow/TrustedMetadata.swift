@@ -16,9 +16,8 @@ package struct TrustedMetadata: Sendable {
     package internal(set) var snapshot: Metadata<SnapshotContent>?
     /// Whether the snapshot is the one that the timestamp lists, rather than an older one for comparison.
     var isSnapshotCurrent = false
-    /// The documents of which ``root`` has verified form and signatures. The same bytes are not verified again; what
-    /// depends on the time and on other documents is checked each time.
-    var known: [TopLevelRole: any Sendable] = [:]
+    /// The documents whose form and signatures were verified with the keys of ``root``.
+    var known = KnownDocuments()
 
     /// Starts with the root that the client trusts (§5.2). Its expiry does not matter yet.
     ///
@@ -41,7 +40,7 @@ package struct TrustedMetadata: Sendable {
     package init(after earlier: TrustedMetadata, _ targets: Metadata<TargetsContent>, at startTime: UnixTime) {
         (root, limits, known) = (earlier.root, earlier.limits, earlier.known)
         self.startTime = startTime
-        known[.targets] = targets
+        known.targets = targets
     }
 
     // MARK: - Root
@@ -59,7 +58,7 @@ package struct TrustedMetadata: Sendable {
             throw MetadataError("root", .rollback, "5.3.5", "version \(new.version) follows version \(root.version)")
         }
         let hasRotated = [TopLevelRole.timestamp, .snapshot].contains { root.content[$0] != new.content[$0] }
-        (root, known) = (new, [:])
+        (root, known) = (new, KnownDocuments())
         return .accepted(hasRotated: hasRotated)
     }
 
@@ -68,7 +67,7 @@ package struct TrustedMetadata: Sendable {
     /// Takes the timestamp that an earlier update accepted, for comparison. Throws if it is no longer signed by the
     /// root's keys; the caller then continues without it.
     package mutating func load(timestamp bytes: [UInt8]) throws(MetadataError) {
-        timestamp = try read(bytes, .timestamp, "5.4.2", limits.timestampByteCount)
+        timestamp = try read(bytes, .timestamp, \.timestamp, "5.4.2", limits.timestampByteCount)
     }
 
     /// Accepts the timestamp of the repository (§5.3.10, §5.4.2–5.4.4).
@@ -76,7 +75,7 @@ package struct TrustedMetadata: Sendable {
     /// - Returns: `false` if its version is the trusted one, which then stays (§5.4.3.1).
     package mutating func updateTimestamp(_ bytes: [UInt8]) throws(MetadataError) -> Bool {
         try checkExpiry(of: root, "root", "5.3.10")
-        let new: Metadata<TimestampContent> = try read(bytes, .timestamp, "5.4.2", limits.timestampByteCount)
+        let new = try read(bytes, .timestamp, \.timestamp, "5.4.2", limits.timestampByteCount)
         if let trusted = timestamp {
             guard new.version >= trusted.version else {
                 throw MetadataError(
@@ -103,7 +102,7 @@ package struct TrustedMetadata: Sendable {
     ///
     /// - Returns: Whether it is the one that the timestamp lists, so that no other one need be downloaded.
     package mutating func load(snapshot bytes: [UInt8]) throws(MetadataError) -> Bool {
-        snapshot = try read(bytes, .snapshot, "5.5.3", limits.snapshotByteCount)
+        snapshot = try read(bytes, .snapshot, \.snapshot, "5.5.3", limits.snapshotByteCount)
         isSnapshotCurrent = false
         guard let current = try? current(snapshot: bytes) else { return false }
         (snapshot, isSnapshotCurrent) = (current, true)
@@ -134,7 +133,7 @@ package struct TrustedMetadata: Sendable {
         guard file.digest.matches(bytes) else {
             throw MetadataError("snapshot", .mixAndMatch, "5.5.2", "the timestamp lists another length or hash")
         }
-        let new: Metadata<SnapshotContent> = try read(bytes, .snapshot, "5.5.3", limits.snapshotByteCount)
+        let new = try read(bytes, .snapshot, \.snapshot, "5.5.3", limits.snapshotByteCount)
         guard new.version == file.version else {
             throw MetadataError(
                 "snapshot", .mixAndMatch, "5.5.4", "version \(new.version), the timestamp lists \(file.version)")
