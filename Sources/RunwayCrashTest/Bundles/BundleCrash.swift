@@ -21,26 +21,12 @@ struct BundleCrash: AsyncParsableCommand {
               2  The test itself failed.
             """)
 
-    @Option(help: "How many seconds the device is killed.")
-    var time = 10.0
+    @OptionGroup var killing: KillingOptions<BundleBug>
 
-    @Option(help: "Decides what is published, and when the device is killed.")
-    var start = UInt64.random(in: 0...UInt64.max)
+    func run() async throws { try await killing.run(play) }
 
-    @Option(help: "A bug that the check must find: \(BundleBug.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var bug: BundleBug?
-
-    func run() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-crash-\(UUID().uuidString)")
-        try await reporting {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            return try await play(DeviceFiles(folder: folder))
-        }
-    }
-
-    private func play(_ files: DeviceFiles) async throws -> [String] {
-        var random = SeededGenerator(seed: start)
+    private func play(in folder: URL, _ random: inout SeededGenerator) async throws -> [String] {
+        let files = DeviceFiles(folder: folder)
         var site = BundleSite(files)
         try site.create(&random)
         guard let tool = Bundle.main.executableURL?.deletingLastPathComponent().appending(path: "runway") else {
@@ -52,21 +38,17 @@ struct BundleCrash: AsyncParsableCommand {
         }
         func begin() async throws -> ChildProcess {
             let device = try ChildProcess(
-                ["bundle-device", "--files", files.folder.path, "--url", String(url)]
-                    + (bug.map { ["--bug", $0.rawValue] } ?? []))
+                ["bundle-device", "--files", files.folder.path, "--url", String(url)] + killing.bugArguments)
             // The start of a process takes longer than what it is killed in.
             _ = await device.nextLine()
             return device
         }
         var device = try await begin()
-        var kills = 0
-        let end = ContinuousClock.now + .seconds(time)
-        while ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 1...400, using: &random)))
+        let (kills, _) = try await killing.kill(every: 1...400, &random) { random in
             try await device.kill()
-            kills += 1
-            if kills.isMultiple(of: 3) { try site.publish(&random) }
+            if Int.random(in: 0..<3, using: &random) == 0 { try site.publish(&random) }
             device = try await begin()
+            return []
         }
         try await device.kill()
         try await server.kill()
@@ -94,7 +76,7 @@ struct BundleCrash: AsyncParsableCommand {
             findings.append("The broken version \(version) ran \(count) times.")
         }
         let sums = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        print("seed \(start): \(kills) kills, version \(site.version) published; \(sums)")
+        print("seed \(killing.start): \(kills) kills, version \(site.version) published; \(sums)")
         return (counts["installed", default: 0] == 0 ? ["nothing was installed"] : []) + findings
     }
 }

@@ -12,7 +12,6 @@ import RunwayTransport
 ///
 /// Then kills one server for good, and checks which of its members stay present.
 struct ChatCrash: AsyncParsableCommand {
-    // An option must not share its name with an option of the test tool, since the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "chat",
         abstract: "Kill two servers of a conversation at random, and check that both members see every message once.",
@@ -27,41 +26,28 @@ struct ChatCrash: AsyncParsableCommand {
               2  The test itself failed.
             """)
 
-    @Option(help: "How many seconds the members write and the servers are killed.")
-    var time = 15.0
-
-    @Option(help: "Decides when a server is killed.")
-    var start = UInt64.random(in: 0...UInt64.max)
-
     @Option(help: "The PostgreSQL database that the servers share.")
     var database: String
 
-    @Option(help: "A bug that the check must find: \(ChatBug.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var bug: ChatBug?
+    @OptionGroup var killing: KillingOptions<ChatBug>
 
-    func validate() throws {
-        guard time > 0 else { throw ValidationError("--time is above 0.") }
-    }
-
-    func run() async throws {
-        try await reporting { try await Self.play(for: .seconds(time), at: database, with: bug, seed: start) }
-    }
+    func run() async throws { try await reporting { try await Self.play(at: database, killing) } }
 
     @MainActor private static func play(
-        for time: Duration, at database: String, with bug: ChatBug?, seed: UInt64
+        at database: String, _ killing: KillingOptions<ChatBug>
     ) async throws -> [String] {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: killing.start)
         let transport = try NIOTransport()
         let tenant = UUID().uuidString
         var servers: [ChatServer] = []
         var writers: [ChatWriter] = []
         for name in ["ada", "bob"] {
-            let server = try await serve(tenant, in: database, with: bug, port: 0)
+            let server = try await serve(tenant, in: database, killing, port: 0)
             servers.append(server)
             writers.append(ChatWriter(name, over: transport, port: server.port))
         }
         try await waitUntil("both members are connected") { writers.allSatisfy { $0.isLive } }
-        let end = ContinuousClock.now + time
+        let end = ContinuousClock.now + .seconds(killing.time)
         var kills = 0
         while ContinuousClock.now < end {
             for writer in writers { writer.write() }
@@ -70,17 +56,17 @@ struct ChatCrash: AsyncParsableCommand {
                 let index = Int.random(in: 0..<servers.count, using: &random)
                 try await servers[index].process.kill()
                 kills += 1
-                servers[index] = try await serve(tenant, in: database, with: bug, port: servers[index].port)
+                servers[index] = try await serve(tenant, in: database, killing, port: servers[index].port)
             }
             try await Task.sleep(for: .milliseconds(Int.random(in: 10...500, using: &random)))
         }
         // With a planted bug, lost messages never arrive, so the wait is short.
-        try? await waitUntil("all messages", within: .seconds(bug == .forgottenMessages ? 5 : 300)) {
+        try? await waitUntil("all messages", within: .seconds(killing.bug == .forgottenMessages ? 5 : 300)) {
             writers.allSatisfy { $0.findings(of: writers).isEmpty }
         }
         var findings = writers.flatMap { $0.findings(of: writers) }
         if writers[0].ids != writers[1].ids { findings.append("the members see other messages, or another order.") }
-        print("seed \(seed): \(kills) kills, \(writers[0].ids.count) messages, \(servers.count) servers")
+        print("seed \(killing.start): \(kills) kills, \(writers[0].ids.count) messages, \(servers.count) servers")
         if findings.isEmpty {
             let killed = servers.removeFirst()
             findings = try await presenceFindings(of: writers, losing: killed, for: servers[0], over: transport)
@@ -126,11 +112,10 @@ struct ChatCrash: AsyncParsableCommand {
     }
 
     @MainActor private static func serve(
-        _ tenant: String, in database: String, with bug: ChatBug?, port: Int
+        _ tenant: String, in database: String, _ killing: KillingOptions<ChatBug>, port: Int
     ) async throws -> ChatServer {
         let server = try ChildProcess(
-            ["chat-server", "--port", "\(port)", "--database", database, "--tenant", tenant]
-                + (bug.map { ["--bug", $0.rawValue] } ?? []))
+            ["chat-server", "--port", "\(port)", "--database", database, "--tenant", tenant] + killing.bugArguments)
         return (server, try await server.numbers(count: 1)[0])
     }
 }

@@ -11,7 +11,6 @@ import Synchronization
 /// Kills the server of an event stream at random moments while it publishes. Checks that each client receives all
 /// events once.
 struct EventStreamCrash: AsyncParsableCommand {
-    // An option must not share its name with an option of the test tool, since the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "streams",
         abstract: "Kill the server of an event stream at random, and check that each client saw every event once.",
@@ -23,14 +22,8 @@ struct EventStreamCrash: AsyncParsableCommand {
               2  The test itself failed.
             """)
 
-    @Option(help: "How many seconds the server is killed.")
-    var time = 20.0
-
     @Option(help: "How many clients follow the stream.")
     var readers = 100
-
-    @Option(help: "Decides when the server is killed.")
-    var start = UInt64.random(in: 0...UInt64.max)
 
     @Option(help: "Store the events in this PostgreSQL database, and not in a file.")
     var database: String?
@@ -38,27 +31,19 @@ struct EventStreamCrash: AsyncParsableCommand {
     @Option(help: "How many servers have the stream; several need a database. Clients move from one to another.")
     var hubs = 1
 
-    @Option(help: "A bug that the check must find: \(EventStreamBug.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var bug: EventStreamBug?
+    @OptionGroup var killing: KillingOptions<EventStreamBug>
 
     func validate() throws {
         guard hubs == 1 || (hubs > 1 && database != nil) else {
             throw ValidationError("Several servers share a database, and not a file.")
         }
-        guard bug == nil || database == nil else { throw ValidationError("The bugs are those of a file.") }
+        guard killing.bug == nil || database == nil else { throw ValidationError("The bugs are those of a file.") }
     }
 
-    func run() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-crash-\(UUID().uuidString)")
-        try await reporting {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            return try await play(in: folder.appending(path: "events.sqlite"))
-        }
-    }
+    func run() async throws { try await killing.run(play) }
 
-    private func play(in file: URL) async throws -> [String] {
-        var random = SeededGenerator(seed: start)
+    private func play(in folder: URL, _ random: inout SeededGenerator) async throws -> [String] {
+        let file = folder.appending(path: "events.sqlite")
         var configuration = TransportConfiguration()
         configuration.maximumConnectionsPerOrigin = readers * 2
         let transport = try NIOTransport(configuration: configuration)
@@ -75,16 +60,13 @@ struct EventStreamCrash: AsyncParsableCommand {
         for index in 0..<hubs { lead(index, to: index) }
         let clients = (0..<readers).map { NumberReader($0, on: networks[$0 % hubs], hasPlaces: database != nil) }
         try await waitUntil("every client is connected", within: .seconds(300)) { clients.allSatisfy { $0.isCaughtUp } }
-        let end = ContinuousClock.now + .seconds(time)
-        var kills = 0
-        while ContinuousClock.now < end {
+        let (kills, _) = try await killing.kill(every: 50...1500, &random) { random in
             let index = Int.random(in: 0..<hubs, using: &random)
             // The clients of the killed server reconnect to it, or continue at another server.
             lead(index, to: Int.random(in: 0..<hubs, using: &random))
             try await servers[index].process.kill()
-            kills += 1
             servers[index] = try await serve(file, port: servers[index].port, pace: 5)
-            try await Task.sleep(for: .milliseconds(Int.random(in: 50...1500, using: &random)))
+            return []
         }
         for server in servers { try await server.process.kill() }
         for index in 0..<hubs {
@@ -102,7 +84,7 @@ struct EventStreamCrash: AsyncParsableCommand {
         for client in clients where client.texts != clients.first?.texts {
             findings.append("client \(client.index): it received other events than the first client.")
         }
-        print("seed \(start): \(kills + hubs) kills, \(last) events, \(clients.count) clients, \(hubs) servers")
+        print("seed \(killing.start): \(kills + hubs) kills, \(last) events, \(clients.count) clients, \(hubs) servers")
         for client in clients { client.stop() }
         await transport.shutdown(waitingAtMost: .zero)
         for server in servers { try await server.process.kill() }
@@ -115,7 +97,7 @@ struct EventStreamCrash: AsyncParsableCommand {
     private func serve(_ file: URL, port: Int, pace: Int) async throws -> EventServer {
         let server = try ChildProcess(
             ["event-server", "--file", file.path, "--port", "\(port)", "--pace", "\(pace)"]
-                + (bug.map { ["--bug", $0.rawValue] } ?? []) + (database.map { ["--database", $0] } ?? []))
+                + killing.bugArguments + (database.map { ["--database", $0] } ?? []))
         let numbers = try await server.numbers(count: 2)
         return (server, numbers[0], numbers[1])
     }

@@ -18,48 +18,34 @@ struct SyncCrash: AsyncParsableCommand {
               2  The test itself failed.
             """)
 
-    @Option(help: "How many seconds the devices push and the servers are killed.")
-    var time = 15.0
-
     @Option(help: "How many devices push.")
     var devices = 8
-
-    @Option(help: "Decides when a server is killed, and what devices push.")
-    var start = UInt64.random(in: 0...UInt64.max)
 
     @Option(help: "The PostgreSQL database that the servers share.")
     var database: String
 
-    @Option(help: "A bug that the check must find: \(SyncBug.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var bug: SyncBug?
+    @OptionGroup var killing: KillingOptions<SyncBug>
 
     func validate() throws {
-        guard time > 0, (1...100).contains(devices) else {
-            throw ValidationError("--time is above 0, and --devices is from 1 to 100.")
-        }
+        guard (1...100).contains(devices) else { throw ValidationError("--devices is from 1 to 100.") }
     }
 
-    func run() async throws {
-        try await reporting { try await play(seed: start) }
-    }
+    func run() async throws { try await killing.run(play) }
 
-    private func play(seed: UInt64) async throws -> [String] {
-        var random = SeededGenerator(seed: seed)
+    private func play(in _: URL, _ random: inout SeededGenerator) async throws -> [String] {
         let tenant = UUID().uuidString
         var servers: [(process: ChildProcess, port: Int)] = []
         for _ in 0..<2 { servers.append(try await serve(tenant, port: 0)) }
         let client = SpaceClient(ports: servers.map(\.port))
-        let end = ContinuousClock.now + .seconds(time)
+        let (seed, end) = (killing.start, ContinuousClock.now + .seconds(killing.time))
         let pushers = (0..<devices).map { number in
             Task { try await SpacePusher(number, seed: seed).push(through: client, until: end) }
         }
-        var kills = 0
-        while kills == 0 || ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 100...1_000, using: &random)))
+        let (kills, _) = try await killing.kill(every: 100...1_000, &random) { random in
             let index = Int.random(in: 0..<servers.count, using: &random)
             try await servers[index].process.kill()
-            kills += 1
             servers[index] = try await serve(tenant, port: servers[index].port)
+            return []
         }
         var decided: [Identifier: Verdict] = [:]
         var findings: [String] = []
@@ -78,8 +64,7 @@ struct SyncCrash: AsyncParsableCommand {
 
     private func serve(_ tenant: String, port: Int) async throws -> (process: ChildProcess, port: Int) {
         let server = try ChildProcess(
-            ["sync-server", "--port", "\(port)", "--database", database, "--tenant", tenant]
-                + (bug.map { ["--bug", $0.rawValue] } ?? []))
+            ["sync-server", "--port", "\(port)", "--database", database, "--tenant", tenant] + killing.bugArguments)
         return (server, try await server.numbers(count: 1)[0])
     }
 

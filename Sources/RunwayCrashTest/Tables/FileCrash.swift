@@ -8,7 +8,6 @@ import RunwayTesting
 /// Kills programs that share one file of records. The records have pictures, which are stored in files beside the
 /// database. Checks that no picture is lost, and that no picture stays without a record.
 struct FileCrash: AsyncParsableCommand {
-    // An option must not share its name with an option of the test tool, since the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "files",
         abstract: "Kill programs that store files beside rows, and check the rows and the files.",
@@ -20,44 +19,25 @@ struct FileCrash: AsyncParsableCommand {
               2  The test itself failed.
             """)
 
-    @Option(help: "How many seconds programs are killed.")
-    var time = 10.0
-
     @Option(help: "How many programs write, each its own rows.")
     var programs = 2
 
-    @Option(help: "Decides what is killed, and when.")
-    var start = UInt64.random(in: 0...UInt64.max)
+    @OptionGroup var killing: KillingOptions<FileBug>
 
-    @Option(help: "A bug that the check must find: \(FileBug.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var bug: FileBug?
+    func run() async throws { try await killing.run(play) }
 
-    func run() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-crash-\(UUID().uuidString)")
-        try await reporting {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            return try await play(in: folder)
-        }
-    }
-
-    private func play(in folder: URL) async throws -> [String] {
-        var random = SeededGenerator(seed: start)
+    private func play(in folder: URL, _ random: inout SeededGenerator) async throws -> [String] {
         let all = (0..<programs).map { PictureFiles(folder: folder, program: $0) }
         func begin(_ files: PictureFiles) throws -> ChildProcess {
             try ChildProcess(
-                ["picture-writer", "--files", folder.path, "--number", "\(files.program)"]
-                    + (bug.map { ["--bug", $0.rawValue] } ?? []))
+                ["picture-writer", "--files", folder.path, "--number", "\(files.program)"] + killing.bugArguments)
         }
         var processes = try all.map { try begin($0) }
-        var kills = 0
-        let end = ContinuousClock.now + .seconds(time)
-        while ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 1...300, using: &random)))
+        let (kills, _) = try await killing.kill(every: 1...300, &random) { random in
             let index = Int.random(in: 0..<programs, using: &random)
             try await processes[index].kill()
-            kills += 1
             processes[index] = try begin(all[index])
+            return []
         }
         for process in processes { try await process.kill() }
         // Opening the store removes unused files, since no other program has the store open.
@@ -77,7 +57,7 @@ struct FileCrash: AsyncParsableCommand {
         let onDisk = try FileManager.default.contentsOfDirectory(atPath: folder)
         let left = Set(onDisk).subtracting(names).subtracting(["lock"])
         if !left.isEmpty { findings.append("\(left.count) files are left that no row names.") }
-        print("seed \(start): \(kills) kills, \(changes) changes awaited, \(names.count) files")
+        print("seed \(killing.start): \(kills) kills, \(changes) changes awaited, \(names.count) files")
         return changes == 0 ? ["nothing was written"] + findings : findings
     }
 }

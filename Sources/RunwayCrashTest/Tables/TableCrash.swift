@@ -8,7 +8,6 @@ import RunwayTesting
 /// Kills programs of two versions of an app. The programs write one file with single writes and with
 /// `RecordStore.stage`, and migrate it to the later version and back. Checks the file after kills.
 struct TableCrash: AsyncParsableCommand {
-    // An option must not share its name with an option of the test tool, since the tool would consume it.
     static let configuration = CommandConfiguration(
         commandName: "tables",
         abstract: "Kill programs that write tables, migrate them and stage rows, and check the files.",
@@ -21,50 +20,34 @@ struct TableCrash: AsyncParsableCommand {
               2  The test itself failed.
             """)
 
-    @Option(help: "How many seconds programs are killed.")
-    var time = 12.0
-
     @Option(help: "How many files there are, each with one program at a time.")
     var programs = 3
 
-    @Option(help: "Decides what is killed, and when.")
-    var start = UInt64.random(in: 0...UInt64.max)
+    @OptionGroup var killing: KillingOptions<TableBug>
 
-    @Option(help: "A bug that the check must find: \(TableBug.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var bug: TableBug?
+    func run() async throws { try await killing.run(play) }
 
-    func run() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "runway-crash-\(UUID().uuidString)")
-        try await reporting {
-            defer { try? FileManager.default.removeItem(at: folder) }
-            return try await play(in: folder)
-        }
-    }
-
-    private func play(in folder: URL) async throws -> [String] {
-        var random = SeededGenerator(seed: start)
+    private func play(in folder: URL, _ random: inout SeededGenerator) async throws -> [String] {
         let all = (0..<programs).map { TableFiles(folder: folder.appending(path: "\($0)")) }
         for files in all {
             try FileManager.default.createDirectory(at: files.folder, withIntermediateDirectories: true)
         }
-        func begin(_ files: TableFiles) throws -> ChildProcess {
+        func begin(_ files: TableFiles, _ random: inout SeededGenerator) throws -> ChildProcess {
             try ChildProcess(
                 ["table-writer", "--files", files.folder.path] + (Bool.random(using: &random) ? ["--new"] : [])
-                    + (bug.map { ["--bug", $0.rawValue] } ?? []))
+                    + killing.bugArguments)
         }
-        var processes = try all.map { try begin($0) }
-        var (kills, findings) = (0, [String]())
-        let end = ContinuousClock.now + .seconds(time)
-        while ContinuousClock.now < end, findings.isEmpty {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 1...150, using: &random)))
+        var processes = try all.map { try begin($0, &random) }
+        var (kills, findings) = try await killing.kill(every: 1...150, &random) { random in
             let index = Int.random(in: 0..<programs, using: &random)
+            var findings: [String] = []
             do { try await processes[index].kill() } catch {
                 findings.append("file \(index): \(error)")
             }
-            kills += 1
             // After half of the kills, the test is the first to open the file. After the others, the next program is.
             if Bool.random(using: &random) { findings += try self.findings(of: all[index], index) }
-            processes[index] = try begin(all[index])
+            processes[index] = try begin(all[index], &random)
+            return findings
         }
         for process in processes { try? await process.kill() }
         var (rows, durable, groups, changed) = (0, 0, 0, 0)
@@ -80,7 +63,7 @@ struct TableCrash: AsyncParsableCommand {
             changed += try files.numbers(in: files.changed).count
         }
         print(
-            "seed \(start): \(kills) kills, \(durable) rows awaited, \(rows) in the files, \(groups) stagings, "
+            "seed \(killing.start): \(kills) kills, \(durable) rows awaited, \(rows) in the files, \(groups) stagings, "
                 + "\(changed) changes between their transactions")
         if findings.isEmpty, durable == 0 || groups == 0 { findings.append("Nothing was written, or nothing staged.") }
         return findings
