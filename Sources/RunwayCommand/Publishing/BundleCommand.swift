@@ -64,9 +64,10 @@ struct RepositoryOptions: ParsableArguments {
     var repository: Repository { Repository(URL(filePath: folder)) }
     var keyFolder: KeyFolder { KeyFolder(URL(filePath: keys)) }
 
-    /// Runs an operation; its errors become failures of the command.
-    func perform(_ operation: (Repository, KeyFolder, UnixTime) throws -> Void) throws {
-        do { try operation(repository, keyFolder, Self.now) } catch { throw Self.failure(error) }
+    /// Runs an operation and returns its result. Its errors become failures of the command.
+    @discardableResult
+    func perform<Result>(_ operation: (Repository, KeyFolder, UnixTime) throws -> Result) throws -> Result {
+        do { return try operation(repository, keyFolder, Self.now) } catch { throw Self.failure(error) }
     }
 
     static func failure(_ error: any Error) -> CommandFailure {
@@ -81,8 +82,10 @@ struct RepositoryOptions: ParsableArguments {
     }
 }
 
-/// The bundle that an operation is for.
+/// The bundle that an operation is for, in a repository.
 struct BundleOptions: ParsableArguments {
+    @OptionGroup var folders: RepositoryOptions
+
     @Option(help: ArgumentHelp("The bundle.", valueName: "name"))
     var bundle = "app"
 
@@ -94,7 +97,16 @@ struct BundleOptions: ParsableArguments {
 
     func validate() throws { _ = try target() }
 
-    func target() throws -> BundleTarget {
+    /// Runs an operation on the bundle and returns its result. Its errors become failures of the command.
+    @discardableResult
+    func perform<Result>(
+        _ operation: (Repository, BundleTarget, KeyFolder, UnixTime) throws -> Result
+    ) throws -> Result {
+        let target = try target()
+        return try folders.perform { repository, keys, time in try operation(repository, target, keys, time) }
+    }
+
+    private func target() throws -> BundleTarget {
         guard let target = BundleTarget(bundle: bundle, channel: channel, runtime: runtime) else {
             throw ValidationError("Names have letters, digits, - _ and . only, and at most 64 of them.")
         }

@@ -8,8 +8,7 @@ struct ChangeBundle: ParsableCommand {
         commandName: "change", abstract: "Change the roll-out or the kill switch of the published version.",
         usage: "runway bundle change [<options>] [--percentage <n>] [--stop | --resume]")
 
-    @OptionGroup var options: RepositoryOptions
-    @OptionGroup var bundle: BundleOptions
+    @OptionGroup var options: BundleOptions
 
     @Option(help: ArgumentHelp("The percentage of devices; 0 pauses the roll-out.", valueName: "number"))
     var percentage: Percentage?
@@ -26,13 +25,11 @@ struct ChangeBundle: ParsableCommand {
     }
 
     func run() throws {
-        let target = try bundle.target()
-        var release: BundleRelease?
-        try options.perform { repository, keys, time in
-            release = try repository.change(
+        try options.perform { repository, target, keys, time in
+            let release = try repository.change(
                 target, share: percentage?.share, isStopped: stop ? true : resume ? false : nil, keys, at: time)
+            Console.error.remark("\(target.path): \(release.sentence)")
         }
-        if let release { Console.error.remark("\(target.path): \(release.sentence)") }
     }
 }
 
@@ -48,8 +45,7 @@ struct TallyBundle: ParsableCommand {
             are a larger percentage of the installations, and the exit code is 1.
             """)
 
-    @OptionGroup var options: RepositoryOptions
-    @OptionGroup var bundle: BundleOptions
+    @OptionGroup var options: BundleOptions
 
     @Option(help: ArgumentHelp("The percentage of condemnations.", valueName: "number"))
     var pauseAbove: Double?
@@ -64,16 +60,14 @@ struct TallyBundle: ParsableCommand {
     }
 
     func run() throws {
-        let target = try bundle.target()
-        var isPaused = false
-        try options.perform { repository, keys, time in
+        let isPaused = try options.perform { repository, target, keys, time in
             let (release, sha256) = try repository.published(target, keys)
             var tally = FleetTally(of: release.version, sha256)
             while let line = readLine() { tally.add(Array(line.utf8)) }
             try Console.output.write("\(tally.sentence)\n")
-            guard let pauseAbove, tally.exceeds(pauseAbove, atLeast: atLeast) else { return }
-            isPaused = true
+            guard let pauseAbove, tally.exceeds(pauseAbove, atLeast: atLeast) else { return false }
             if release.rollout.share > 0 { try repository.change(target, share: 0, keys, at: time) }
+            return true
         }
         if isPaused { throw CommandFailure("The roll-out is paused.", status: ExitStatus.refused) }
     }

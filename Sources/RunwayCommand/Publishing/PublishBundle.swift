@@ -32,8 +32,7 @@ struct PublishBundle: ParsableCommand {
         commandName: "publish", abstract: "Publish a folder as the next version of a bundle.",
         usage: "runway bundle publish [<options>] --version <n> <folder>")
 
-    @OptionGroup var options: RepositoryOptions
-    @OptionGroup var bundle: BundleOptions
+    @OptionGroup var options: BundleOptions
 
     @Option(help: ArgumentHelp("The version, higher than the published one.", valueName: "number"))
     var version: Int64
@@ -48,13 +47,12 @@ struct PublishBundle: ParsableCommand {
     var folder: String
 
     func run() throws {
-        let target = try bundle.target()
-        try options.perform { repository, keys, time in
+        try options.perform { repository, target, keys, time in
             try repository.publish(
                 URL(filePath: folder), as: target, version: version, share: percentage.share, floor: floor, keys,
                 at: time)
+            Console.error.remark("Published version \(version) of \(target.path).")
         }
-        Console.error.remark("Published version \(version) of \(target.path).")
     }
 }
 
@@ -64,8 +62,7 @@ struct RollBackBundle: ParsableCommand {
         commandName: "rollback", abstract: "Publish the files of an older version as the next one.",
         usage: "runway bundle rollback [<options>] --to <n> --version <n>")
 
-    @OptionGroup var options: RepositoryOptions
-    @OptionGroup var bundle: BundleOptions
+    @OptionGroup var options: BundleOptions
 
     @Option(help: ArgumentHelp("The version whose files return.", valueName: "number"))
     var to: Int64
@@ -74,11 +71,10 @@ struct RollBackBundle: ParsableCommand {
     var version: Int64
 
     func run() throws {
-        let target = try bundle.target()
-        try options.perform { repository, keys, time in
+        try options.perform { repository, target, keys, time in
             try repository.rollBack(target, to: to, as: version, keys, at: time)
+            Console.error.remark("Published version \(version) of \(target.path), with the files of \(to).")
         }
-        Console.error.remark("Published version \(version) of \(target.path), with the files of \(to).")
     }
 }
 
