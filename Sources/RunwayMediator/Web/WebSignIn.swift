@@ -6,6 +6,7 @@
 /// } end: {
 ///     try await network.call(WebSignOut())
 /// }
+///
 /// let form = try await signIn.form(for: address)
 /// var request = URLRequest(url: url)
 /// request.httpMethod = "POST"
