@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Drives a real browser through `runway proxy`, with nginx and httpbin behind it: installs what is missing (Debian's
-# chromium; Playwright, into .build/browser), builds, runs Scripts/browser/browse.py, and ends with its exit code.
+# chromium; Playwright and axe, into .build/browser), builds, runs Scripts/browser/browse.py, and then pages of
+# `runway view` by Scripts/browser/accessibility.py. Ends with the exit code of the first that fails.
 #
 # The argument `install` has it only install.
 #
@@ -8,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-playwright_version=1.65.2
+versions="playwright==1.65.2 axe-playwright-python==0.1.8"
 venv=.build/browser/venv
 
 fail() {
@@ -27,12 +28,15 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get -qq install --no-install-recommends --yes "${missing[@]}" >/dev/null
 fi
 
-installed() { "$venv/bin/python" -c 'from importlib.metadata import version; print(version("playwright"))' 2>/dev/null; }
-if [ "$(installed)" != "$playwright_version" ]; then
+installed() {
+    "$venv/bin/python" -c 'from importlib.metadata import version; import sys
+print(*(f"{name}=={version(name)}" for name in sys.argv[1:]))' playwright axe-playwright-python 2>/dev/null
+}
+if [ "$(installed)" != "$versions" ]; then
     python3 -m venv --clear "$venv"
     # The browser is Debian's; none is fetched.
-    PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 "$venv/bin/pip" install --quiet --disable-pip-version-check \
-        "playwright==$playwright_version"
+    # shellcheck disable=SC2086
+    PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 "$venv/bin/pip" install --quiet --disable-pip-version-check $versions
 fi
 
 [ "${1:-}" = install ] && exit
@@ -44,4 +48,6 @@ trap 'Scripts/integration-servers.sh stop "$servers"; rm -rf "$servers"' EXIT
 Scripts/integration-servers.sh start "$servers"
 # shellcheck source=/dev/null
 . "$servers/environment"
-"$venv/bin/python" Scripts/browser/browse.py "$(swift build --show-bin-path)/runway" "$(command -v chromium)"
+runway=$(swift build --show-bin-path)/runway
+"$venv/bin/python" Scripts/browser/browse.py "$runway" "$(command -v chromium)"
+"$venv/bin/python" Scripts/browser/accessibility.py "$runway" "$(command -v chromium)"

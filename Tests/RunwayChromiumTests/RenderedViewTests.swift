@@ -10,7 +10,7 @@ import Testing
 struct RenderedViewTests {
     /// One value of each attribute, and the computed style of its property: in light and, if it differs, in dark colours.
     private static let samples: [(attribute: Attribute, json: String, light: String, dark: String?)] = [
-        (.width, "120", "120px", nil), (.height, "30", "30px", nil), (.maxWidth, "200", "200px", nil),
+        (.width, "120", "120px", nil), (.height, "30", "30px", nil), (.maxWidth, "60", "60px", nil),
         (.grow, "2", "2", nil), (.paddingInline, "8", "8px", nil), (.paddingBlock, "4.5", "4.5px", nil),
         (.gap, "6", "6px", nil), (.align, #""center""#, "center", nil),
         (
@@ -25,6 +25,16 @@ struct RenderedViewTests {
         (.ratio, "1.5", "1.5", nil), (.rotate, "45", "45deg", nil), (.scale, "1.5", "1.5", nil),
         (.animate, #"{"property":"slide","from":0,"to":-50,"seconds":8}"#, "8s linear", nil),
     ]
+
+    /// The width and the height of a box with each attribute of ``samples`` that changes them, in whole points. The box
+    /// contains two of 100 and 40 times 20 points, so that it has 100 times 40 without attributes.
+    private static let sizes: [Attribute: [Int]] = [
+        .width: [120, 40], .height: [100, 30], .maxWidth: [60, 40], .paddingInline: [116, 40],
+        .paddingBlock: [100, 49], .gap: [100, 46], .border: [102, 42], .ratio: [100, 67], .rotate: [99, 99],
+        .scale: [150, 60],
+    ]
+    /// Where the second box begins, counted from the first in the direction of the text, if not there.
+    private static let offsets: [Attribute: Int] = [.align: 30, .rotate: 14]
 
     private static func page(_ text: String, _ json: String = "{}", isRightToLeft: Bool = false) throws -> String {
         let document = try ViewDocument(Array(text.utf8))
@@ -43,41 +53,63 @@ struct RenderedViewTests {
         try JSONDecoder().decode(Value.self, from: Data(try await visit.page.evaluate(expression).utf8))
     }
 
-    @Test func everyAttributeHasItsComputedStyle() async throws {
+    /// The computed style of each property, and the box, of the node with the attribute and of one without.
+    private struct Found: Decodable {
+        let styles, initial: [String]
+        let sizes: [[Int]]
+        let offsets: [Int]
+    }
+
+    /// In both directions, at three widths, in light and in dark.
+    @Test func everyAttributeHasItsStyleAndBox() async throws {
         #expect(Self.samples.map(\.attribute) == Attribute.allCases)
-        let nodes = Self.samples.map { #"{"node":"box","\#($0.attribute.rawValue)":\#($0.json)}"# }
-        let text = #"{"node":"box","children":[{"node":"box"},\#(nodes.joined(separator: ","))]}"#
+        let content = #""children":[{"node":"box","width":100,"height":20},{"node":"box","width":40,"height":20}]"#
+        let nodes = Self.samples.map { #"{"node":"box",\#(content),"\#($0.attribute.rawValue)":\#($0.json)}"# }
+        let text = #"{"node":"box","children":[{"node":"box",\#(content)},\#(nodes.joined(separator: ","))]}"#
         let pages = try ["/ltr": Self.page(text), "/rtl": Self.page(text, isRightToLeft: true)]
         let properties = Self.samples.map { #""\#($0.attribute.row.property)""# }.joined(separator: ",")
-        let styles = """
+        let look = """
             (() => {
               const [plain, ...nodes] = document.querySelector('main').firstChild.children
-              return [\(properties)].map((name, i) =>
-                [nodes[i], plain].map(node => getComputedStyle(node).getPropertyValue(name)))
+              const names = [\(properties)]
+              const start = node => node.getBoundingClientRect()[document.dir === 'rtl' ? 'right' : 'left']
+              return {
+                styles: names.map((name, i) => getComputedStyle(nodes[i]).getPropertyValue(name)),
+                initial: names.map(name => getComputedStyle(plain).getPropertyValue(name)),
+                sizes: nodes.map(node => node.getBoundingClientRect()).map(box => [box.width, box.height].map(Math.round)),
+                offsets: nodes.map(node => Math.abs(Math.round(start(node.children[1]) - start(node.children[0])))),
+              }
             })()
             """
         try await Visit(pages).run { (visit) async throws in
-            for (width, direction, isDark) in [
-                (320, "ltr", false), (390, "rtl", true), (834, "ltr", true), (834, "rtl", false),
-            ] {
+            for (width, direction, isDark) in Self.screens {
                 try await visit.page.setScreen(width: width, height: 700, isDark: isDark)
                 try await show("/\(direction)", in: visit)
-                let found: [[String]] = try await value(styles, in: visit)
-                for (sample, styles) in zip(Self.samples, found) {
+                let found: Found = try await value(look, in: visit)
+                for (index, sample) in Self.samples.enumerated() {
+                    let (attribute, place) = (sample.attribute, "\(sample.attribute) at \(width), \(direction)")
                     let expected = isDark ? sample.dark ?? sample.light : sample.light
-                    #expect(styles[0].hasPrefix(expected), "\(sample.attribute) is \(styles[0])")
-                    let initial = sample.attribute.row.initial
+                    #expect(found.styles[index].hasPrefix(expected), "\(place) is \(found.styles[index])")
                     // The used size stands in for "auto".
-                    let isSize = [.width, .height].contains(sample.attribute)
-                    #expect(isSize || styles[1].hasPrefix(initial), "\(sample.attribute) is \(styles[1]) by default")
+                    let isSize = [.width, .height].contains(attribute)
+                    let initial = found.initial[index]
+                    #expect(isSize || initial.hasPrefix(attribute.row.initial), "\(place) is \(initial) by default")
+                    let size = Self.sizes[attribute] ?? [100, 40]
+                    #expect(found.sizes[index] == size, "\(place) has a box of \(found.sizes[index])")
+                    let offset = Self.offsets[attribute] ?? 0
+                    #expect(found.offsets[index] == offset, "\(place) begins at \(found.offsets[index])")
                 }
             }
         }
     }
 
+    private static let screens = [320, 390, 834].flatMap { width in
+        ["ltr", "rtl"].flatMap { direction in [false, true].map { (width, direction, isDark: $0) } }
+    }
+
     @Test func boxesFollowTheDirectionOfText() async throws {
         let text = """
-            {"node":"box","layout":"row","width":"fill","paddingInline":10,"gap":5,"children":[
+            {"node":"box","layout":"row","paddingInline":10,"gap":5,"children":[
               {"node":"box","width":100,"height":10},{"node":"box","width":40,"height":10},{"node":"spacer"},
               {"node":"box","width":50,"height":10}]}
             """

@@ -61,7 +61,7 @@ extension ViewTree {
 enum PageParts {
     static let style = """
         *{box-sizing:border-box}\
-        html{color-scheme:light dark;--inline:1}html[dir=rtl]{--inline:-1}\
+        html{color-scheme:light dark;background:Canvas;color:CanvasText;--inline:1}html[dir=rtl]{--inline:-1}\
         body{margin:0;font:1.0625rem/1.35 system-ui,sans-serif;overflow-wrap:break-word}\
         .row,.column,.wrap,.overlay{align-items:start}\
         .row{display:flex;flex-flow:row nowrap}.column{display:flex;flex-flow:column nowrap}\
@@ -69,12 +69,13 @@ enum PageParts {
         .text{display:-webkit-box;-webkit-box-orient:vertical;overflow:clip;white-space:pre-wrap;margin:0;\
         font-size:inherit;font-weight:inherit}\
         .fixed{flex-shrink:0}\
+        :where(.row:has(>.spacer)){width:100%}\
         .image{display:block;max-width:100%}\
         .spacer{flex:1 1 0}\
         .list{display:flex;flex-flow:column;width:100%}.item{content-visibility:auto;contain-intrinsic-size:auto 44px}\
         .pager{display:flex;overflow-x:auto;scroll-snap-type:x mandatory;width:100%}\
         .page{flex:none;width:100%;scroll-snap-align:start}\
-        .input{font:inherit;color:inherit;min-width:0}\
+        .input{font:inherit;color:inherit;min-width:0}.input::placeholder{color:inherit;opacity:.7}\
         [data-tap]{cursor:pointer}\
         @media (prefers-reduced-motion:reduce){*{animation:none!important}}
         """
