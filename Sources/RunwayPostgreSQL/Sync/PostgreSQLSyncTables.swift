@@ -270,13 +270,16 @@
 
         func setSubject(_ subject: String, of device: Identifier) {
             changes.setSubject(subject, of: device, cache.devices[device]?.record)
-            cache.devices[device]?.subject = subject
+            cache.setSubject(subject, of: device)
         }
 
         func deviceCount(of subject: String, upTo limit: Int) throws -> Int {
+            if let count = cache.deviceCounts[subject] { return count }
             try sendChanges()
             let page = try run(SyncStatements.deviceCount, [.bytes(Array(subject.utf8)), .integer(Int64(limit))])
-            return Int(page.integer(0, 0))
+            let count = Int(page.integer(0, 0))
+            cache.deviceCounts[subject] = count
+            return count
         }
 
         func waitingRowCount(of subject: String, upTo limit: Int) throws -> Int {

@@ -22,8 +22,17 @@ package struct SyncCache {
     package var devices: [Identifier: Device] = [:]
     package var verdicts: [Identifier: Verdict?] = [:]
     package var rows: [RowKey: Place] = [:]
+    /// The numbers of devices, by subject. A count makes the database write the changes of earlier requests first, so a
+    /// transaction counts the devices of a subject once.
+    package var deviceCounts: [String: Int] = [:]
 
     package init() {}
+
+    /// Sets the subject of a device that is loaded.
+    package mutating func setSubject(_ subject: String, of device: Identifier) {
+        if devices[device]?.subject == nil { deviceCounts[subject]? += 1 }
+        devices[device]?.subject = subject
+    }
 
     /// Returns the records and rows that are not loaded yet.
     package func missing(_ needs: SpaceNeeds) -> SpaceNeeds {

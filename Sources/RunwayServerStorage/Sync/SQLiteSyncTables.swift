@@ -250,17 +250,21 @@ extension SQLiteSyncTables: SyncTables {
     func setSubject(_ subject: String, of device: Identifier) {
         if cache.devices[device]?.subject == subject { return }
         changes.setSubject(subject, of: device, cache.devices[device]?.record)
-        cache.devices[device]?.subject = subject
+        cache.setSubject(subject, of: device)
     }
 
     func deviceCount(of subject: String, upTo limit: Int) throws -> Int {
+        if let count = cache.deviceCounts[subject] { return count }
         try writeChanges()
-        return try Int.fetchOne(
-            database.cachedStatement(
-                sql: """
-                    SELECT COUNT(*) FROM (SELECT 1 FROM runway_sync_device WHERE space = ? AND subject = ? LIMIT ?)
-                    """),
-            arguments: [space, subject, limit]) ?? 0
+        let count =
+            try Int.fetchOne(
+                database.cachedStatement(
+                    sql: """
+                        SELECT COUNT(*) FROM (SELECT 1 FROM runway_sync_device WHERE space = ? AND subject = ? LIMIT ?)
+                        """),
+                arguments: [space, subject, limit]) ?? 0
+        cache.deviceCounts[subject] = count
+        return count
     }
 
     func waitingRowCount(of subject: String, upTo limit: Int) throws -> Int {

@@ -35,6 +35,20 @@ struct SQLiteSyncDatabaseTests {
             to: .push(packet), in: space, as: "ada", byteCount: 100)
     }
 
+    @Test func newDevicesThatShareACommitAreCounted() async throws {
+        let store = try SyncStore.sqlite(at: folder.file)
+        var refusedCount = 0
+        for start in stride(from: UInt64(0), to: 1_010, by: 202) {
+            refusedCount += try await withThrowingTaskGroup(of: SyncResponse.self) { group in
+                for device in start + 1...start + 202 {
+                    group.addTask { try await Self.push(Self.packet(1...1, of: device), to: store) }
+                }
+                return try await group.reduce(0) { $0 + ($1 == .tooManyDevices ? 1 : 0) }
+            }
+        }
+        #expect(refusedCount == 10)
+    }
+
     /// Copies the file as a kill after each statement would leave it, and opens each copy.
     @Test func aKillAfterAnyStatementLosesNothing() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
