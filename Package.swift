@@ -346,7 +346,7 @@ let package = Package(
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayTransport",
                 "RunwayStreams", "RunwayChat", "RunwayTesting", "RunwayTestServer", "RunwayStorage",
                 "RunwayServerStorage", "RunwaySync", "RunwayTables",
-                "RunwayBundleRepository", "RunwayBundles", "RunwayMediator", "RunwayTUF",
+                "RunwayBundleRepository", "RunwayBundles", "RunwayMediator", "RunwayTUF", "RunwayViews",
                 product("Hummingbird", of: "hummingbird", with: "Command"),
                 product("HummingbirdCore", of: "hummingbird", with: "Command"),
                 product("HummingbirdHTTP2", of: "hummingbird", with: "Command"),
@@ -358,6 +358,10 @@ let package = Package(
                 product("NIOCore", of: "swift-nio", with: "Command"),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Command"),
             ],
+            // Links to the files of Samples/Card.
+            resources: ["embedded-card.json", "embedded-skin.json", "card.json", "skin.json", "card.js"].map {
+                .embedInCode("Views/\($0)")
+            },
             swiftSettings: settings
         ),
         .executableTarget(
@@ -737,7 +741,7 @@ if Context.environment["RUNWAY_SAMPLES"] != nil {
                 product("Crypto", of: "swift-crypto", with: "Command"),
             ],
             path: "Samples",
-            exclude: ["SwiftUI", "UIKit", "Web", "README.md", "Server/Package.swift", "Server/Sources"],
+            exclude: ["Card", "SwiftUI", "UIKit", "Web", "README.md", "Server/Package.swift", "Server/Sources"],
             sources: ["Shared", "Server/Client"]
         ),
     ]

@@ -21,6 +21,7 @@ struct DemoStory {
         if let saving = report.saving { story.append(saving) }
         if let devices = report.devices { story.append(devices) }
         if let bundles = report.bundles { story.append(bundles) }
+        if let views = report.views { story.append(views) }
         if !report.scenes.isEmpty { story.appendTotals() }
         if let hosts = report.hosts { story.append(hosts) }
         story.appendProblems()
@@ -167,6 +168,13 @@ struct DemoStory {
         title(.bundles, Self.count([bundles.fleet + 1], "device"), "\(bundles.chosen) in 30 %")
         line("    \(bundles.screen.map { $0.prefix { $0 != ":" } }.joined(separator: " → "))", .dim)
         line("    \(bundles.screen.last ?? "")", .dim)
+    }
+
+    /// Appends the card that the app contains, and the nodes that came with the bundle.
+    private mutating func append(_ views: ViewsTourReport) {
+        title(.views, Self.count([views.nodes], "node"), Self.count([views.edits], "edit"))
+        line("    \(views.screen.joined(separator: "  "))", .dim)
+        line("    + \(views.inserted.joined())", .dim)
     }
 
     private mutating func appendProblems() {

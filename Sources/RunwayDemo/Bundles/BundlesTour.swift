@@ -1,20 +1,12 @@
 #if Command
-    import Foundation
-    import Hummingbird
-    import Logging
-    import Runway
     import RunwayBundleRepository
     import RunwayBundles
     import RunwayMediator
-    import RunwaySignatures
     import RunwayStorage
     import RunwayTUF
-    import RunwayTransport
 
     /// The shop page of an app comes in bundles: one that switches a native page off, a broken one, and one that is
     /// rolled out after a key of the server was rotated.
-    ///
-    /// The repository, the server, the sockets and the files of all devices are real.
     package struct BundlesTour: Sendable {
         private enum Remote { static let nativeOrders = RemoteValue("orders.native", default: true) }
 
@@ -35,47 +27,21 @@
         /// The number of devices of the fleet beside the first one.
         private static let fleet = 40
 
-        private let folder: URL
-        private let repository: Repository
-        private let keys: KeyFolder
-        private let target: BundleTarget
+        private let site: BundleSite
 
         /// Plays the tour.
         ///
         /// - Throws: The error of a server that can't start, of the disk, and `CancellationError` after a cancellation.
         @concurrent package static func play() async throws -> BundlesTourReport {
-            let folder = FileManager.default.temporaryDirectory.appending(path: "runway-demo-\(UUID().uuidString)")
-            defer { try? FileManager.default.removeItem(at: folder) }
-            guard let target = BundleTarget(bundle: "shop", channel: "release", runtime: "1") else {
-                preconditionFailure("the names are valid")
-            }
-            let tour = BundlesTour(
-                folder: folder, repository: Repository(folder.appending(path: "site")),
-                keys: KeyFolder(folder.appending(path: "keys")), target: target)
-            try tour.repository.create(tour.keys, at: now)
-            try tour.write("embedded", ["shop.html": "<h1>Shop</h1>"])
-            let router = Router()
-            let silent = Logger(label: "runway.demo", factory: { _ in SwiftLogNoOpLogHandler() })
-            router.add(middleware: FileMiddleware(tour.repository.url.path, logger: silent))
-            return try await BoundedServer(router).serve { url, _ in
-                let transport = try NIOTransport()
-                let network = NetworkLayer(name: "bundles", transport: transport)
-                var report = BundlesTourReport()
-                do { report = try await tour.play(url, network) } catch {
-                    await transport.shutdown(waitingAtMost: .zero)
-                    throw error
-                }
-                await transport.shutdown(waitingAtMost: .zero)
-                return report
+            try await BundleSite.serve("shop", embedded: ["shop.html": "<h1>Shop</h1>"]) { site in
+                try await BundlesTour(site: site).play()
             }
         }
 
-        private static var now: UnixTime { UnixTime(seconds: Int64(Date().timeIntervalSince1970)) }
-
-        private func play(_ url: String, _ network: NetworkLayer) async throws -> BundlesTourReport {
+        private func play() async throws -> BundlesTourReport {
             var report = BundlesTourReport(fleet: Self.fleet)
-            let log = ActionLog(at: folder.appending(path: "actions.sqlite"))
-            let store = try store("device", url, network) { record in
+            let log = ActionLog(at: site.file("actions.sqlite"))
+            let store = try site.store("device") { record in
                 if let action = record.action { log.record(action.name, action.properties) }
             }
             report.screen.append(try text(of: store.launch()))
@@ -101,25 +67,17 @@
             report.recorded = await log.currentState.waitingCount
 
             // The server gets new keys, and a part of the fleet version 4.
-            for role in [.targets, .timestamp] as [TopLevelRole] { try repository.rotate(role, keys, at: Self.now) }
+            for role in [.targets, .timestamp] as [TopLevelRole] {
+                try site.repository.rotate(role, site.keys, at: BundleSite.now)
+            }
             try publish(4, "<h1>Shop of winter</h1>", share: 3_000)
-            let devices = try (0..<Self.fleet).map { try self.store("device-\($0)", url, network) { _ in } }
+            let devices = try (0..<Self.fleet).map { try site.store("device-\($0)") }
             report.chosen = await installed(devices)
-            try repository.change(target, share: Rollout.bucketCount, keys, at: Self.now)
+            try site.repository.change(site.target, share: Rollout.bucketCount, site.keys, at: BundleSite.now)
             report.installed = await installed(devices)
             await log.close()
             report.judge()
             return report
-        }
-
-        private func store(
-            _ name: String, _ url: String, _ network: NetworkLayer, onRecord: @escaping @Sendable (BundleRecord) -> Void
-        ) throws -> BundleStore {
-            let root = try Data(contentsOf: repository.url.appending(path: "metadata/1.root.json"))
-            return try BundleStore(
-                in: folder.appending(path: name),
-                embedded: EmbeddedBundle(folder.appending(path: "embedded"), version: 1),
-                from: BundleSource(url, root: Array(root), bundle: target.bundle), on: network, onRecord: onRecord)
         }
 
         /// Returns the number of devices that have version 4 after a check.
@@ -130,15 +88,7 @@
 
         private func publish(_ version: Int64, _ page: String, values: String = "{}", share: Int64 = 10_000) throws {
             let files = ["shop.html": page, "values.json": #"{"format":1,"values":\#(values)}"#]
-            try repository.publish(
-                try write("dist-\(version)", files), as: target, version: version, share: share, keys, at: Self.now)
-        }
-
-        @discardableResult private func write(_ name: String, _ files: [String: String]) throws -> URL {
-            let folder = folder.appending(path: name)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            for (path, text) in files { try Data(text.utf8).write(to: folder.appending(path: path)) }
-            return folder
+            try site.publish(version, files, share: share)
         }
 
         private func text(of bundle: RunningBundle) throws -> String {

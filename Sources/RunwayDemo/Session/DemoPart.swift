@@ -2,7 +2,7 @@
     /// A part of the demo. Each part can be played separately.
     package enum DemoPart: String, Sendable, CaseIterable, Codable {
         case lists, map, details, cache, refresh, sharing, filter, leaving, parameters, failures, paging, merging, login
-        case outage, signing, addresses, log, train, chat, saving, devices, bundles
+        case outage, signing, addresses, log, train, chat, saving, devices, bundles, views
 
         /// The user's action, or an event in the app's surroundings.
         package var action: String {
@@ -29,6 +29,7 @@
             case .saving: "The app is killed, and opened without a server"
             case .devices: "Two devices change notes; one is on a train"
             case .bundles: "The shop's page comes in bundles; one is broken"
+            case .views: "A bundle brings a new card with a marquee"
             }
         }
 
@@ -57,6 +58,7 @@
             case .saving: "A list, a saved home with its picture and an offer are in its tables."
             case .devices: "Both end equal; the user is asked about the one real conflict."
             case .bundles: "After two launches the last good one returns; 30 % get the next first."
+            case .views: "The card is JSON: one edit makes the new card of the one on the screen."
             }
         }
     }

@@ -46,6 +46,8 @@
         package var devices: DevicesTourReport?
         /// The report of the tour with bundles; `nil` if it was not played.
         package var bundles: BundlesTourReport?
+        /// The report of the tour with a view that arrives; `nil` if it was not played.
+        package var views: ViewsTourReport?
         /// The report of the tour with signed requests; `nil` if it was not played.
         package var signing: SigningTourReport?
 
@@ -99,6 +101,7 @@
             try await add(.saving, at: \.saving) { try await SavingTour.play(seed: seed) }
             try await add(.devices, at: \.devices) { try await DevicesTour.play() }
             try await add(.bundles, at: \.bundles) { try await BundlesTour.play() }
+            try await add(.views, at: \.views) { try await ViewsTour.play(seed: seed) }
             return report
         }
     }

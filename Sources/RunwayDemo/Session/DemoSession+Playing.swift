@@ -6,8 +6,8 @@
         /// Plays parts of the demo, in their order.
         ///
         /// - Parameter parts: The parts to play, except ``DemoPart/signing``, ``DemoPart/addresses``, ``DemoPart/log``,
-        ///   ``DemoPart/train``, ``DemoPart/chat``, ``DemoPart/saving``, ``DemoPart/devices`` and ``DemoPart/bundles``,
-        ///   which are separate tours.
+        ///   ``DemoPart/train``, ``DemoPart/chat``, ``DemoPart/saving``, ``DemoPart/devices``, ``DemoPart/bundles``
+        ///   and ``DemoPart/views``, which are separate tours.
         func play(_ parts: [DemoPart]) async throws {
             for part in parts {
                 self.part = part
@@ -26,7 +26,7 @@
                 case .merging: try await openAShowroom()
                 case .login: try await letATokenExpire()
                 case .outage: try await sitOutAnOutage()
-                case .signing, .addresses, .log, .train, .chat, .saving, .devices, .bundles: break
+                case .signing, .addresses, .log, .train, .chat, .saving, .devices, .bundles, .views: break
                 }
             }
         }

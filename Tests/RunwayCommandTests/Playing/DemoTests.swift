@@ -38,6 +38,8 @@ struct DemoTests {
         #expect(devices["equal"] as? Bool == true)
         let bundles = try #require(report["bundles"] as? [String: Any])
         #expect(["condemned", "returnedTo", "recorded", "installed"].map { bundles[$0] as? Int } == [3, 2, 5, 40])
+        let views = try #require(report["views"] as? [String: Any])
+        #expect(["version", "nodes", "edits"].map { views[$0] as? Int } == [2, 9, 1])
         #expect((signing["rows"] as? [[String: Any]])?.map { $0["accepted"] as? Int } == [1, 0, 0, 0, 1, 40])
         #expect(calls == sent + notSent.values.reduce(0, +))
         #expect(
@@ -50,7 +52,7 @@ struct DemoTests {
 
         #expect(tool.status == 0)
         let lines = tool.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        #expect(lines.count <= 116)
+        #expect(lines.count <= 121)
         for line in lines { #expect(line.displayWidth <= 80, "\(line)") }
         #expect(!tool.output.contains("\u{1B}"))
         for part in DemoPart.allCases {
@@ -75,7 +77,10 @@ struct DemoTests {
             })
         for part in DemoPart.allCases where part != .addresses {
             let title = try #require(lines.first { $0.hasPrefix(part.action) })
-            let cost = #/ \d+ (call|action|message|home|change|device)s?, \d+ (requests?|stored|conflicts?|in 30 %)$/#
+            let (cause, effect) = (
+                "call|action|message|home|change|device|node", "requests?|stored|conflicts?|in 30 %|edits?"
+            )
+            let cost = try Regex(" \\d+ (\(cause))s?, \\d+ (\(effect))$")
             #expect(title.contains(cost), "\(title)")
         }
         #expect(lines.contains("     9 merged with others into one request     1 for several calls"))
