@@ -16,7 +16,7 @@ if [ "${1:-}" = sqlite ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-flags=(-O -wmo -swift-version 6 -package-name runway -enable-upcoming-feature ExistentialAny
+flags=(-O -swift-version 6 -package-name runway -enable-upcoming-feature ExistentialAny
     -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature InternalImportsByDefault
     -enable-upcoming-feature NonisolatedNonsendingByDefault)
 
@@ -28,30 +28,45 @@ echo "module RunwayJSONSIMD { header \"$PWD/$vectors/include/RunwayJSONSIMD.h\" 
 # Compiles a module: compile MODULE FOLDER
 compile() {
     mapfile -t files < <(find "$2" -name '*.swift')
-    swiftc "${flags[@]}" -parse-as-library -module-name "$1" -I "$work" -emit-module \
+    swiftc "${flags[@]}" -wmo -parse-as-library -module-name "$1" -I "$work" -emit-module \
         -emit-module-path "$work/$1.swiftmodule" -c "${files[@]}" -o "$work/$1.o"
 }
 
 link() {
-    swiftc "${flags[@]}" -module-name Run -I "$work" Scripts/sync-simulator/main.swift "$work"/*.o -o "$work/run"
+    swiftc "$work"/*.o "$@" -o "$work/run"
+}
+
+# Compiles each file of the core alone, so that a mistake costs the compilation of its file only. All that is outside the file calls it
+# by its symbols, which a mistake in a body does not change.
+compile_files() {
+    cp -R Sources/RunwaySyncCore "$work/core"
+    mkdir "$work/files"
+    mapfile -t files < <(find "$work/core" -name '*.swift')
+    (cd "$work/files" && swiftc "${flags[@]}" -parse-as-library -module-name RunwaySyncCore -I "$work" -c "${files[@]}")
+    rm "$work/RunwaySyncCore.o"
 }
 
 # Plants a mistake in a copy of the core, by an expression of sed: plant NAME FILE EXPRESSION
 plant() {
-    rm -rf "$work/core"
-    cp -R Sources/RunwaySyncCore "$work/core"
-    sed -i -E "$3" "$work/core/$2"
-    if cmp -s "Sources/RunwaySyncCore/$2" "$work/core/$2"; then
+    local original=Sources/RunwaySyncCore/$2 copy=$work/core/$2 object others
+    object=$work/files/$(basename "$2" .swift).o
+    sed -i -E "$3" "$copy"
+    if cmp -s "$original" "$copy"; then
         echo "$1: the expression changes nothing" >&2
         return 1
     fi
-    # The simulator calls the core by its symbols, which a mistake in a body does not change.
-    compile RunwaySyncCore "$work/core"
-    link
+    mapfile -t others < <(find "$work/core" -name '*.swift' ! -path "$copy")
+    cp "$object" "$work/right"
+    swiftc -frontend "${flags[@]}" -parse-as-library -module-name RunwaySyncCore -I "$work" \
+        -c -primary-file "$copy" "${others[@]}" -o "$object"
+    link "$work"/files/*.o
     "$work/run" find "$1" || missing+=("$1")
+    cp "$original" "$copy"
+    mv "$work/right" "$object"
 }
 
 for module in RunwayJSON RunwaySyncCore RunwaySyncSimulator; do compile "$module" "Sources/$module"; done
+swiftc "${flags[@]}" -module-name Run -I "$work" -c Scripts/sync-simulator/main.swift -o "$work/main.o"
 link
 case "${1:-}" in
 traces)
@@ -62,6 +77,7 @@ traces)
 planted)
     missing=()
     "$work/run" planted || missing+=("around the core")
+    compile_files
     source Scripts/sync-simulator/planted.sh
     [ ${#missing[@]} = 0 ] || { echo "not found: ${missing[*]}" >&2; exit 1; }
     ;;
