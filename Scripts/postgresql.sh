@@ -38,54 +38,17 @@ as_user "$programs/pg_ctl" -D "$work/data" -w -t 300 -l "$work/data/log" \
 RUNWAY_POSTGRESQL="postgres:///postgres?host=$work/socket&user=runway"
 export RUNWAY_POSTGRESQL
 
-built=$(realpath .build/debug)
-package=$(basename "$PWD" | tr '[:upper:]' '[:lower:]' | tr -c 'a-z0-9_\n' _)
-printf 'module RunwayLibPQ { header "%s" export * }\n' "$PWD/Sources/RunwayLibPQ/include/RunwayLibPQ.h" >"$work/module.modulemap"
-maps=(-Xcc "-fmodule-map-file=$work/module.modulemap")
-while read -r map; do
-    maps+=(-Xcc "-fmodule-map-file=$map")
-done < <(find -L "$built" -maxdepth 2 -name module.modulemap ! -path '*/RunwayLibPQ.build/*'
-    find .build/checkouts -path '*/Sources/*/include/module.modulemap'
-    find .build/checkouts/GRDB.swift -path '*GRDBSQLite*' -name module.modulemap)
-traits=(-D PostgreSQL -D Command -D Transport -D Signing -D Server -D Storage -D Pins)
-features=(-enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
-    -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault)
-# Arguments: the module, the folder of its sources.
-compile() {
-    local files
-    # In the order of SwiftPM, on which the modules of C depend that a file sees.
-    mapfile -t files < <(find "$2" -name '*.swift' | LC_ALL=C sort)
-    swiftc -swift-version 6 -wmo -parse-as-library -enable-testing -warnings-as-errors -package-name "$package" -module-name "$1" \
-        "${traits[@]}" "${features[@]}" "${maps[@]}" -I "$work" -I "$built/Modules" -emit-module-path "$work/$1.swiftmodule" \
-        -c -o "$work/$1.o" "${files[@]}" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
-}
+. Scripts/debug-build.sh
+import_headers RunwayLibPQ
+flags+=(-enable-testing -D PostgreSQL -D Command -D Transport -D Signing -D Server -D Storage -D Pins)
 compile RunwayPostgreSQL Sources/RunwayPostgreSQL
 compile RunwayCommand Sources/RunwayCommand
 if [ "${1:-}" != probes ]; then
     compile RunwayPostgreSQLTests Tests/RunwayPostgreSQLTests
     compile RunwayCrashTest Sources/RunwayCrashTest
-    mkdir "$work/main"
-    echo 'import Testing
-@main struct Main { static func main() async { await Testing.__swiftPMEntryPoint() as Never } }' >"$work/main/Main.swift"
-    compile PostgreSQLTestMain "$work/main"
+    compile_test_main PostgreSQLTestMain
 fi
-# All that the debug build has compiled, of which the linker takes what is needed. Objects of sources that were renamed may still be there.
-python3 - "$built" >"$work/objects" <<'EOF'
-import json, pathlib, re, sys
-for folder in sorted(pathlib.Path(sys.argv[1]).glob("*.build")):
-    if re.search(r"^RunwayPostgreSQL|^RunwayCommand|^RunwayCrashTest|Tests\.build$|-tool\.build$|^runwayPackage", folder.name):
-        continue
-    sources = folder / "output-file-map.json"
-    if sources.exists():
-        objects = [pathlib.Path(entry["object"]) for entry in json.loads(sources.read_text()).values() if "object" in entry]
-        # Modules that nothing here uses are not compiled.
-        paths = [path for path in objects if path.exists()]
-    else:
-        paths = folder.rglob("*.o")
-    for path in paths:
-        print(f'"{path}"')
-EOF
-ar --thin -qcs "$work/dependencies.a" "@$work/objects"
+collect_objects '^RunwayPostgreSQL'
 # Arguments: the program, its modules.
 link() {
     swiftc -use-ld=lld "${@:2}" "$work/RunwayPostgreSQL.o" "$work/dependencies.a" -lz -lsqlite3 -lpq -lstdc++ -lTesting -o "$1"
