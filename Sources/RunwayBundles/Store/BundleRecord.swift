@@ -1,3 +1,4 @@
+public import Runway
 public import RunwayTUF
 
 /// The record of one decision about the bundles of an app.
@@ -84,5 +85,20 @@ public struct BundleRecord: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         let parts = [kind.description, bundle?.description ?? "", refusal?.description ?? detail]
         return parts.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+}
+
+extension BundleRecord {
+    /// The name and the properties with which an action log records the decision for the counts of the fleet; `nil` for
+    /// decisions that are not counted.
+    ///
+    /// ```swift
+    /// if let action = record.action { log.record(action.name, action.properties) }
+    /// ```
+    ///
+    /// The properties name the bundle and nothing of the device.
+    public var action: (name: String, properties: Parameters)? {
+        guard let event = FleetEvent(rawValue: kind.description), let bundle, !bundle.isEmbedded else { return nil }
+        return (FleetEvent.name, ["event": .string(event.rawValue), "bundle": .string(bundle.description)])
     }
 }

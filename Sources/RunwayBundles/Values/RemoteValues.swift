@@ -6,8 +6,8 @@ import Synchronization
 /// let native = Guard("native orders") { values[Remote.nativeOrders] }
 /// ```
 ///
-/// A guard of `RunwayMediator` without a page of its own shows the web page at the same path while it is shut, so that
-/// a native page can be switched off.
+/// A value can switch off a native page: while a `Guard` of `RunwayMediator` is shut, and names no other page, the web
+/// page at the same path is shown.
 public final class RemoteValues: Sendable {
     private let file: ValueFile
     private let bundle: BundleID
@@ -64,4 +64,17 @@ public final class RemoteValues: Sendable {
             state.withLock { $0.overrides[value.name] = override }
         }
     #endif
+}
+
+extension BundleStore {
+    /// Returns the values of a bundle. Read them once after each launch, and pass them to guards and screens.
+    ///
+    /// - Parameter bundle: The running bundle.
+    public func values(of bundle: RunningBundle) -> RemoteValues {
+        // A damaged file has its record already.
+        let data = (try? bundle.read(ValueFile.path)) ?? nil
+        return RemoteValues(
+            reading: data.map(Array.init), of: bundle.id, for: shared.withLock { $0.state.device }
+        ) { [weak self] in self?.report([$0]) }
+    }
 }
