@@ -22,7 +22,7 @@ public struct TableError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let locked = Kind(description: "locked")
         /// The contents of the file are damaged, or it is not a database.
         public static let corrupted = Kind(description: "corrupted")
-        /// The file was written by a later version of the app, and a step in it has no way back.
+        /// The file was written by a later version of the app, and one of the migration steps in it can't be reversed.
         public static let newerSchema = Kind(description: "newerSchema")
         /// A table of the file differs from its declaration.
         public static let differentSchema = Kind(description: "differentSchema")

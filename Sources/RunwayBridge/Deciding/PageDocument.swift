@@ -9,7 +9,7 @@ import RunwayJSON
 struct PageDocument {
     enum Action {
         case start(Start)
-        /// The task of a call has to be cancelled. The call is over already.
+        /// Cancel the task of a call that has already ended for the page.
         case cancel(id: Int)
         /// The command of a call may send one more part.
         case resume(id: Int)
@@ -39,7 +39,7 @@ struct PageDocument {
     let number: Int
     let origin: String
     private let commands: [String: Command]
-    /// The reason for which every call is refused.
+    /// The reason why every call is refused; `nil` if calls are allowed.
     private let closed: BridgeError?
     private let limits: BridgeLimits
     private let names: JSONRedaction
@@ -51,7 +51,7 @@ struct PageDocument {
     private var lastGesture = 0
     private var calls: [Int: Call] = [:]
     private var bucket: RateBucket
-    /// The rates of the commands that have bounds of their own.
+    /// The rates of calls of commands that have their own rate limit, by the name of the command.
     private var buckets: [String: RateBucket] = [:]
     private var refusals = RefusalCounter()
 

@@ -10,9 +10,9 @@ extension Command {
     /// }
     /// ```
     ///
-    /// The input is the endpoint, so that pages choose its parameters, and neither its server nor its path's form. The
-    /// output is the body of the response, which has to be JSON. An endpoint whose method is not safe (RFC 9110
-    /// §9.2.1) needs a gesture, and its request carries ``CommandCall/idempotencyKey`` as `Idempotency-Key`.
+    /// The input is the endpoint: pages choose its parameters, but neither its server nor the form of its path. The
+    /// output is the body of the response, which has to be JSON. An endpoint whose method is not safe (RFC 9110 §9.2.1)
+    /// needs a gesture, and its request carries ``CommandCall/idempotencyKey`` as `Idempotency-Key`.
     ///
     /// - Parameters:
     ///   - name: The name by which pages call it.

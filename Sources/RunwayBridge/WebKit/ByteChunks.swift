@@ -56,7 +56,8 @@ struct ByteChunks {
         return Sending(number: count, reply: transfer.reply.with(.chunk, text), context: transfer.context)
     }
 
-    /// The page has taken a message. If it wants no more of the call, the rest of its bytes is not sent.
+    /// Records that the page has taken a message. If `wantsMore` is `false`, the remaining bytes of the call are not
+    /// sent.
     mutating func taken(_ sending: Sending, wantsMore: Bool) {
         guard isInFlight, sending.number == count else { return }
         isInFlight = false

@@ -19,7 +19,7 @@
         private let navigation: WebViewNavigation
         private let configuration: @MainActor () -> WKWebViewConfiguration
         private(set) var view: BridgedWebView?
-        /// The system cancels a source that is released.
+        /// Reports that the system needs memory. It is stored, because the system cancels a source that is released.
         private let pressure: any DispatchSourceMemoryPressure
 
         /// Creates a place for one prepared view. Nothing is prepared yet.

@@ -24,7 +24,7 @@
     /// Reports navigations and crashes to the bridge, and asks the mediator about navigations.
     @MainActor final class NavigationProxy: DelegateProxy, WKNavigationDelegate {
         weak var app: (any WKNavigationDelegate)? { didSet { forwarded = app } }
-        /// The address that the app loads, until WebKit asks about it.
+        /// The address that the app itself loads; `nil` after WebKit has asked for the policy of that navigation.
         var own: URL?
         private let shell: WebViewShell
         private let navigation: WebViewNavigation

@@ -27,7 +27,7 @@ struct WebViewDocuments {
     static let maximumChildren = 16
 
     private var main: Sender?
-    /// The child frames that have sent something, the one that did so least recently first.
+    /// The child frames that have sent messages, in the order of their last messages, oldest first.
     private var children: [Sender] = []
     /// Whether the next document of the main frame may open: the first one, and the first one after each commit.
     private var awaitsDocument = true
@@ -58,7 +58,7 @@ struct WebViewDocuments {
         return gone + [.open(child), .receive]
     }
 
-    /// The main frame shows a new document, or one from the back/forward cache.
+    /// Handles that the main frame shows a new document, or one from the back/forward cache.
     mutating func commit() -> [Action] {
         awaitsDocument = true
         return end()

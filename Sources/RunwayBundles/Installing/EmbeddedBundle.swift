@@ -2,8 +2,8 @@ import Crypto
 public import Foundation
 import RunwayTUF
 
-/// The copy of a bundle that an app carries in its resources, which runs until a newer version is installed, and
-/// whenever none may run.
+/// The copy of a bundle in the resources of the app. It runs until a newer version is installed, and whenever no
+/// installed version may run.
 ///
 /// The system verifies the app's resources with the app's signature, so that this copy needs no manifest.
 public struct EmbeddedBundle: Sendable {

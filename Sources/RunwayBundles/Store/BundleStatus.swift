@@ -54,7 +54,8 @@ public struct BundleOptions: Sendable, Hashable {
     /// Creates the default settings.
     public init() {}
 
-    /// Returns whether files of some bytes may be downloaded over a network. Without any, the layer's calls fail.
+    /// Returns whether files of this total length may be downloaded over a network. While there is no network, the
+    /// layer's calls fail.
     func allows(_ byteCount: Int64, on status: NetworkStatus) -> Bool {
         (!status.isExpensive || byteCount <= maximumExpensiveByteCount)
             && (!status.isConstrained || byteCount <= maximumConstrainedByteCount)

@@ -108,7 +108,8 @@ public final class BundleStore: Sendable {
     /// been ready before. If its manifest can't be read now, the bundle stays, and the embedded copy runs this time.
     @discardableResult public func launch() -> RunningBundle { launch(unlessRunning: false) }
 
-    /// Decides and launches within one lock, so that threads that access ``running`` first count one launch.
+    /// Decides on a bundle and launches it under one lock, so that threads that access ``running`` at the same time
+    /// count as one launch.
     private func launch(unlessRunning: Bool) -> RunningBundle {
         let (running, records): (RunningBundle, [BundleRecord]) = shared.withLock { shared in
             if unlessRunning, let running = shared.running { return (running, []) }

@@ -27,7 +27,7 @@ public final class ChatService: Sendable {
     private struct Publication {
         /// Publishes the messages that are stored when the publication starts.
         var first: Task<Step, Never>
-        /// Publishes the messages that are stored later.
+        /// Publishes the messages that are stored after the publication has started.
         var rest: Task<Void, Never>
         /// Whether messages may have been stored after the current step read the store.
         var isWoken = false

@@ -35,8 +35,8 @@ public final class WebSessionMemory: Sendable {
     private struct State {
         /// The session of the app, by the value of the cookie.
         var sessions: Recent<String>
-        /// The values of the cookies below each session of the app, oldest first. A cookie that is not here is not
-        /// valid.
+        /// The values of the cookies that belong to each session of the app, oldest first. All other cookies are
+        /// invalid.
         var cookies: Recent<[String]>
         /// The sessions of the app that have ended, whose codes may still be valid.
         var ended: Recent<Void>

@@ -27,7 +27,7 @@ public import RunwaySignatures
 public struct WebSignIn: Sendable {
     /// The time for which a code is valid.
     public static let codeLifetime = Duration.seconds(60)
-    /// The longest identifier of a session, in bytes. A longer one is a programming error.
+    /// The maximum length of a session's identifier, in bytes. A longer identifier is a programming error.
     public static let maximumSessionByteCount = 128
     private static let maximumFormByteCount = 8192
 
@@ -108,7 +108,8 @@ public struct WebSignIn: Sendable {
         }
     }
 
-    /// Adds the route by which the app ends the web sessions below its own to the router of the app's requests.
+    /// Adds a route to the router of the app's requests. With it, the app ends the web sessions that were opened from
+    /// its own session.
     ///
     /// The app calls it at sign-out, while it still has its credentials. The response is 204.
     ///

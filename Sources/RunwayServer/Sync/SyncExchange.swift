@@ -20,7 +20,7 @@ struct SyncExchange: Sendable {
     private let subject: String
     private let rights: SyncService.Rights
     private let logLimits: SyncLogLimits
-    /// The rules, with the transactions that a hook refused.
+    /// Decides on the request by the rules of the space, and refuses the transactions that the app's hook has refused.
     var server: SpaceServer
 
     /// The largest number of transactions of one packet that a hook may refuse.
@@ -28,8 +28,8 @@ struct SyncExchange: Sendable {
     /// The largest number of device ids of one subject in one space, closed ones included.
     static let maximumDevices = 1_000
 
-    /// The largest number of rows of a space beside which operations of one subject wait, so that no member of a space
-    /// uses up what the others need after a restore.
+    /// The largest number of rows of a space for which operations of one subject may wait. The limit prevents one
+    /// member from using up what the others need after a restore.
     static let maximumWaitingRows = 10_000
 
     init(
@@ -86,7 +86,8 @@ struct SyncExchange: Sendable {
         return count > Self.maximumWaitingRows ? last.id : nil
     }
 
-    /// Returns the response to a device without a right, and whether its id is still open.
+    /// Returns the response to a device that may not use the space, and whether the id of the device is still open
+    /// afterwards. If `closes` is `true`, an open id is closed.
     static func revoked(
         _ device: Identifier, _ subject: String, _ tables: inout any SyncTables, closes: Bool
     ) throws -> (response: SyncResponse, isOpen: Bool) {

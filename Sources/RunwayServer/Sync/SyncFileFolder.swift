@@ -5,8 +5,8 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The files of spaces on the disk: a folder for each space, with a file for each digest. A file has its name when it
-/// is whole, verified and on the drive.
+/// The files of spaces on the disk: a folder for each space, with a file for each digest. A file receives its final
+/// name after it is complete, verified and on the drive.
 struct SyncFileFolder: Sendable {
     enum Refusal: Error { case tooLarge, otherBytes, noSpace, forbidden }
 

@@ -1,7 +1,7 @@
 import RunwaySyncCore
 
-/// Limits for the log of a space. A device whose cursor is before the horizon, the newest removed entry, reads all rows
-/// anew.
+/// Limits for the log of a space. The newest removed entry is the horizon; a device whose cursor is before it reads all
+/// rows again.
 public struct SyncLogLimits: Sendable, Hashable {
     /// The age at which entries are removed. The default is 30 days.
     public var maximumAge: Duration

@@ -68,7 +68,7 @@ final class StreamTopics: Sendable {
         }
     }
 
-    /// The change in flight, without topics that the connection already has.
+    /// One change as it is sent to the server. `added` contains no topics that the connection already has.
     fileprivate struct Step {
         let number: Int
         let connection: String
@@ -94,7 +94,7 @@ final class StreamTopics: Sendable {
     private let send: Send
     /// Called when a change failed on a link, so that the link has to be replaced.
     private let onLoss: @Sendable (_ link: Int) -> Void
-    /// Called when the server refuses other topics on the open link than before.
+    /// Called when the set of topics that the server refuses on the open link has changed.
     private let onRefusal: @Sendable () -> Void
     /// Guards the topics, the open connection and the changes. Continuations are resumed without the lock.
     private let state: Mutex<State>

@@ -31,7 +31,8 @@ final class WebSocketHandoff: Sendable {
     /// Guards the element and the waiters.
     private let state = Mutex(State())
 
-    /// Waits until there is room, and adds an element. Returns `false` after a cancellation or the end of the reading.
+    /// Waits until the previous element is taken, then adds an element. Returns `false` if the task was cancelled or
+    /// the reading has ended.
     func add(_ element: WebSocketElement) async -> Bool {
         while true {
             let (isOver, waiters) = state.withLock { state -> (Bool?, [CheckedContinuation<Void, Never>]) in

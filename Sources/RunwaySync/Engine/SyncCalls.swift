@@ -76,7 +76,7 @@ struct SyncCalls: Sendable {
         }
     }
 
-    /// Whether the server sends any response to a small request.
+    /// Returns whether the server responds to a small request in any way.
     func isResponding(in space: Identifier, within deadline: Duration) async -> Bool {
         do throws(NetworkError) {
             _ = try await perform(WireRequest(method: .get, name: "pull"), space, deadline)

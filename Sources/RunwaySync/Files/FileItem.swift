@@ -114,7 +114,7 @@ struct FileItem: Sendable {
 }
 
 extension FileItem.Key {
-    /// Whether a row of the space names a file with the bytes.
+    /// Returns whether a row of the space names a file with these bytes.
     func isNamed(in database: Database) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM runway_sync_stored WHERE digest = ? AND space = ?)"
         return try Bool.fetchOne(

@@ -3,8 +3,8 @@ import GRDB
 import RunwaySyncCore
 import RunwayTables
 
-/// The files that synchronised rows name, in the file of records: one row of `runway_sync_stored` for each space and
-/// file, which triggers insert with the first row that names it, and remove with the last.
+/// Tables for the files that synchronised rows name. `runway_sync_stored` has one row for each space and file. Triggers
+/// insert it with the first row that names the file, and remove it with the last.
 ///
 /// | column | meaning |
 /// |---|---|
@@ -18,9 +18,10 @@ import RunwayTables
 ///
 /// The table has row ids, since SQLite does not report changes of tables without them to observations.
 ///
-/// `runway_sync_held` names the files of discarded values that ``SyncConflict`` shows, so that they stay. Those whose
-/// `tbl` is empty wait for their upload only: the log has replaced the value of this device in a table whose conflicts
-/// the app asks about, and the device that asks may be another one, which has only the name.
+/// `runway_sync_held` names the files of discarded values that ``SyncConflict`` shows, so that the files are not
+/// removed. A file whose `tbl` is empty only waits for its upload: the log has replaced this device's value in a table
+/// whose conflicts the app asks about. The device that asks may be another one, which has the name of the file but not
+/// its bytes.
 enum FileSchema {
     static let held = HeldFiles(table: "runway_sync_held", column: "name")
     /// Not the prefix of the triggers that capture changes, which are counted.

@@ -56,7 +56,7 @@ final class FileTransfers: Sendable {
         signal.yield()
     }
 
-    /// Begins the attempts that wait for bytes which have arrived at the server.
+    /// Begins the attempts that wait for a file, because its bytes have arrived at the server.
     func poke(_ key: FileItem.Key) {
         state.withLock { if $0.arrived.count < Self.maximumPokes { $0.arrived.append(key) } }
         signal.yield()

@@ -1,8 +1,9 @@
 import RunwaySyncCore
 import Synchronization
 
-/// The open transactions of each space, decoded, and the rows that they change, from one transaction of the file to the
-/// next. Another process may change them: each change of them has another version in the file.
+/// Caches the open transactions of each space in decoded form, and the rows that they change, between two transactions
+/// on the file. Another process may change them in the file. Each change there increases a version, and an entry with
+/// another version is not used.
 final class OutgoingCache: Sendable {
     struct Entry {
         let version: Int64
@@ -19,7 +20,8 @@ final class OutgoingCache: Sendable {
         entries.withLock { $0[space].flatMap { $0.version == version ? $0 : nil } }
     }
 
-    /// Sets what a transaction of the file has read or changed. The rest stays if it is of the same version.
+    /// Stores the parts of an entry that a transaction on the file has read or changed. The other parts of the former
+    /// entry stay if its version is the same.
     func set(_ entry: Entry, of space: Int64) {
         entries.withLock { entries in
             var entry = entry

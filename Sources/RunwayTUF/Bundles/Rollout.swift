@@ -10,7 +10,7 @@ import Crypto
 package struct Rollout: Sendable, Hashable {
     /// The number of the 10,000 buckets that are included, from 0 to ``bucketCount``.
     package let share: Int64
-    /// Any text. A roll-out that must choose other devices has another salt.
+    /// Any text. Salt and device determine the bucket of the device, so that another salt chooses other devices.
     package let salt: String
 
     /// The number of buckets into which devices are divided: 1 % is 100 of them.

@@ -49,8 +49,9 @@ extension TrustedMetadata {
     }
 }
 
-/// The documents of which a root has verified form and signatures. The same bytes are not verified again; what depends on
-/// the time and on other documents is checked each time.
+/// The documents whose form and signatures were verified with the keys of one root.
+///
+/// The same bytes are not verified again. Each update checks what depends on the time and on other documents.
 struct KnownDocuments: Sendable {
     var timestamp: Metadata<TimestampContent>?
     var snapshot: Metadata<SnapshotContent>?

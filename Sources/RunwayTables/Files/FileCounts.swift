@@ -66,19 +66,19 @@ enum FileCounts {
         try String.fetchSet(database, sql: "SELECT name FROM \(tableName) WHERE count > 0")
     }
 
-    /// Returns names that rows had before, and that no row has now.
+    /// Returns names of files that rows named before and that no row names now.
     static func unnamed(limit: Int, in database: Database) throws -> [String] {
         let sql = "SELECT name FROM \(tableName) WHERE count < 1 LIMIT ?"
         return try String.fetchAll(try database.cachedStatement(sql: sql), arguments: [limit])
     }
 
-    /// Returns how many names rows had, and no row has now.
+    /// Returns the number of files that rows named before and that no row names now.
     static func unnamedCount(in database: Database) throws -> Int {
         let sql = "SELECT COUNT(*) FROM \(tableName) WHERE count < 1"
         return try Int.fetchOne(try database.cachedStatement(sql: sql)) ?? 0
     }
 
-    /// Removes texts that no row has, and that can't be names of files.
+    /// Removes texts that no row contains and that can't be names of files.
     ///
     /// GRDB reads a text up to its first NUL, and replaces invalid UTF-8: the result would be another name.
     static func forgetMalformed(in database: Database) throws {

@@ -19,7 +19,8 @@ final class LandingOrder: Sendable {
         var newest: UInt64 = 0
         /// The newest call that has landed at each place.
         var flights: [Place: UInt64] = [:]
-        /// For each endpoint, the last call that had started when its landing ended: calls up to it may not land.
+        /// For each endpoint, the newest call that had started when landings were ended. This call and all earlier ones
+        /// may not land.
         var ends: [ObjectIdentifier: UInt64] = [:]
     }
 
@@ -34,7 +35,8 @@ final class LandingOrder: Sendable {
 
     func start(_ flight: UInt64) { state.withLock { $0.newest = max($0.newest, flight) } }
 
-    /// Ends the landing of all calls that have started: their responses are older than a change.
+    /// Prevents the landing of all calls to these endpoints that have started, since their responses are older than a
+    /// change.
     func end(_ endpoints: [any Endpoint.Type]) {
         state.withLock { state in for endpoint in endpoints { state.ends[ObjectIdentifier(endpoint)] = state.newest } }
     }

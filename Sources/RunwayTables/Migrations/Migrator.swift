@@ -65,7 +65,7 @@ struct Migrator {
         }
     }
 
-    /// Runs a change that is not followed.
+    /// Runs a change that the follower of the tables does not record.
     private func pausing<Value>(in database: Database, _ change: (Database) throws -> Value) throws -> Value {
         guard let follower else { return try change(database) }
         var value: Value?
@@ -124,8 +124,8 @@ private struct Batches {
 
     /// Returns whether rows remain after a batch.
     ///
-    /// - Throws: ``TableError/Kind/migration`` if as many rows remained after each of 100 batches. After a few, other
-    ///   processes may have added rows.
+    /// - Throws: ``TableError/Kind/migration`` if 100 batches in a row have not reduced the number of remaining rows. A
+    ///   few such batches are no error, since other processes may add rows.
     mutating func goOn(_ remaining: Int) throws -> Bool {
         (lowest, idleCount) = remaining < lowest ? (remaining, 0) : (lowest, idleCount + 1)
         if idleCount == 100 { throw TableError(.migration, "100 batches have left \(remaining) rows unchanged.") }

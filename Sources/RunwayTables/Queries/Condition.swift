@@ -33,16 +33,16 @@ public struct Condition<Table: TableDefinition>: Sendable {
             terms: [ConditionTerm(column: facts.name, comparison: comparison, value: stored ?? .null)])
     }
 
-    /// Rows that meet both conditions.
+    /// Selects rows that meet both conditions.
     public static func && (first: Condition, second: Condition) -> Condition {
         first.joined("AND", second, terms: first.terms.flatMap { terms in second.terms.map { terms + $0 } })
     }
-    /// Rows that meet at least one of the conditions.
+    /// Selects rows that meet at least one of the conditions.
     public static func || (first: Condition, second: Condition) -> Condition {
         first.joined("OR", second, terms: nil)
     }
-    /// Rows that do not meet the condition. As in SQL, a row in which `due` is NULL meets neither `due < date` nor
-    /// `!(due < date)`.
+    /// Selects rows that do not meet the condition. As in SQL, a row in which `due` is NULL meets neither `due < date`
+    /// nor `!(due < date)`.
     public static prefix func ! (condition: Condition) -> Condition {
         Condition("NOT (\(condition.sql))", condition.arguments, unstorable: condition.unstorable)
     }
@@ -61,68 +61,68 @@ public struct Condition<Table: TableDefinition>: Sendable {
 }
 
 extension TableColumn where Value: ColumnValue & Equatable {
-    /// Rows with this value.
+    /// Selects rows with this value.
     public static func == (column: Self, value: Value) -> Condition<Table> { Condition(column.facts, "=", value) }
-    /// Rows with another value.
+    /// Selects rows with another value.
     public static func != (column: Self, value: Value) -> Condition<Table> { Condition(column.facts, "<>", value) }
 
-    /// Rows with one of these values; an empty sequence matches no row. More than 30,000 values are refused as
+    /// Selects rows with one of these values; an empty sequence matches no row. More than 30,000 values are refused as
     /// ``TableError/Kind/rejected``.
     public func isAny(of values: some Sequence<Value>) -> Condition<Table> { Condition(facts, isAnyOf: Array(values)) }
 }
 
 extension TableColumn where Value: ColumnValue & Comparable {
-    /// Rows with a smaller value.
+    /// Selects rows with a smaller value.
     public static func < (column: Self, value: Value) -> Condition<Table> { Condition(column.facts, "<", value) }
-    /// Rows with this or a smaller value.
+    /// Selects rows with this value or a smaller one.
     public static func <= (column: Self, value: Value) -> Condition<Table> { Condition(column.facts, "<=", value) }
-    /// Rows with a larger value.
+    /// Selects rows with a larger value.
     public static func > (column: Self, value: Value) -> Condition<Table> { Condition(column.facts, ">", value) }
-    /// Rows with this or a larger value.
+    /// Selects rows with this value or a larger one.
     public static func >= (column: Self, value: Value) -> Condition<Table> { Condition(column.facts, ">=", value) }
 }
 
 extension TableColumn {
-    /// Rows with this value; `nil` stands for NULL.
+    /// Selects rows with this value; `nil` stands for NULL.
     public static func == <Wrapped: ColumnValue & Equatable>(column: Self, value: Wrapped?) -> Condition<Table>
     where Value == Wrapped? {
         guard let value else { return Condition(column.facts, isNull: true) }
         return Condition(column.facts, "=", value)
     }
 
-    /// Rows with another value; NULL counts as another value. `nil` stands for NULL.
+    /// Selects rows with another value; NULL counts as another value. `nil` stands for NULL.
     public static func != <Wrapped: ColumnValue & Equatable>(column: Self, value: Wrapped?) -> Condition<Table>
     where Value == Wrapped? {
         guard let value else { return Condition(column.facts, isNull: false) }
         return Condition(column.facts, "IS NOT", value)
     }
 
-    /// Rows with one of these values; rows with NULL never match. More than 30,000 values are refused as
+    /// Selects rows with one of these values; rows with NULL never match. More than 30,000 values are refused as
     /// ``TableError/Kind/rejected``.
     public func isAny<Wrapped: ColumnValue & Equatable>(of values: some Sequence<Wrapped>) -> Condition<Table>
     where Value == Wrapped? {
         Condition(facts, isAnyOf: Array(values))
     }
 
-    /// Rows with a smaller value; rows with NULL never match.
+    /// Selects rows with a smaller value; rows with NULL never match.
     public static func < <Wrapped: ColumnValue & Comparable>(column: Self, value: Wrapped) -> Condition<Table>
     where Value == Wrapped? {
         Condition(column.facts, "<", value)
     }
 
-    /// Rows with this or a smaller value; rows with NULL never match.
+    /// Selects rows with this value or a smaller one; rows with NULL never match.
     public static func <= <Wrapped: ColumnValue & Comparable>(column: Self, value: Wrapped) -> Condition<Table>
     where Value == Wrapped? {
         Condition(column.facts, "<=", value)
     }
 
-    /// Rows with a larger value; rows with NULL never match.
+    /// Selects rows with a larger value; rows with NULL never match.
     public static func > <Wrapped: ColumnValue & Comparable>(column: Self, value: Wrapped) -> Condition<Table>
     where Value == Wrapped? {
         Condition(column.facts, ">", value)
     }
 
-    /// Rows with this or a larger value; rows with NULL never match.
+    /// Selects rows with this value or a larger one; rows with NULL never match.
     public static func >= <Wrapped: ColumnValue & Comparable>(column: Self, value: Wrapped) -> Condition<Table>
     where Value == Wrapped? {
         Condition(column.facts, ">=", value)

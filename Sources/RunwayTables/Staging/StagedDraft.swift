@@ -85,7 +85,7 @@ struct StagedDraft {
 }
 
 extension TableLayout {
-    /// The table as a file has it, without the rules of its declaration.
+    /// Reads the layout of a table from a file. The layout lacks the rules of the table's declaration.
     fileprivate convenience init(of name: String, in database: Database) throws {
         guard try database.tableExists(name) else { throw TableError(.rejected, "There is no table \(name).") }
         let key = try database.primaryKey(name).columns

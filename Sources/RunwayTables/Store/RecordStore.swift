@@ -54,7 +54,8 @@ public final class RecordStore: Sendable {
         otherProcesses = options.isShared ? OtherProcesses(of: url, queue) : nil
     }
 
-    /// Opens a file, creates it from the declarations if it does not exist, and takes the steps that it has not taken.
+    /// Opens a file. Creates it from the declarations if it does not exist, and runs the migration steps that it has
+    /// not had.
     ///
     /// - Parameters:
     ///   - url: The file. Its folder is created if it does not exist.
@@ -106,9 +107,9 @@ public final class RecordStore: Sendable {
     /// Reads and writes in one transaction. When the call returns, the transaction is in the file. If the call throws,
     /// nothing of it is in the file.
     ///
-    /// If the disk is full, the write-ahead log is moved, and the transaction is repeated. While the app is being
-    /// suspended, a transaction of a shared file is interrupted, reported, and repeated when the app resumes. Rows that
-    /// a staging has left are moved first (``finishStaging(reportProgress:)``).
+    /// If the disk is full, the write-ahead log is copied into the database, and the transaction is repeated. While the
+    /// app is being suspended, a transaction of a shared file is interrupted, reported, and repeated when the app
+    /// resumes. Rows that a staging has left are moved first (``finishStaging(reportProgress:)``).
     ///
     /// - Parameter change: Reads and writes. It runs on a background thread, and may run again from its beginning.
     /// - Throws: ``TableError`` for an error of the file, `CancellationError` if the task is cancelled before the

@@ -14,8 +14,8 @@ public struct Draft: Sendable, Hashable {
     /// Creates a draft with the values that a record writes.
     public init(_ record: some VirtualRecord) { record.write(to: &self) }
 
-    /// Creates a draft with the values of rows of several tables. If two rows are of one table, the later one replaces
-    /// single values of the earlier one.
+    /// Creates a draft with the values of rows of several tables. If two rows belong to the same table, each value of
+    /// the later row replaces that of the earlier row.
     public init<each Table: TableDefinition>(_ values: repeat Values<each Table>) {
         for row in repeat (each values).row { merge(row, overriding: true) }
     }

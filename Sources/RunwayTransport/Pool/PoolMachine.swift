@@ -50,8 +50,8 @@ struct PoolMachine {
             }
         }
 
-        /// Whether the connection is certainly not stale. The server may close a stale connection before a request
-        /// reaches it. Only a connection that is not stale takes a request whose stale connection was lost.
+        /// Whether the connection can't be stale. The server may close a stale connection before a request reaches it.
+        /// A request that was lost on a stale connection is sent again only on a connection that can't be stale.
         var isFresh: Bool { !hasCarried || state != .exclusive }
     }
 

@@ -7,7 +7,7 @@ struct TLSFailure {
     /// The reasons, such as `CERTIFICATE_VERIFY_FAILED`. The last one is the most specific.
     private let reasons: [String]
 
-    /// Returns `nil` for an error without reasons by BoringSSL.
+    /// Reads the reasons that BoringSSL reported. Returns `nil` if the error contains none.
     init?(_ error: any Error) {
         let cause: any Error =
             switch error {

@@ -106,7 +106,7 @@ extension HTTP2Connection {
 
     /// Returns whether the server accepts a head of this size, by the settings received so far.
     ///
-    /// A larger head could fail as an error of the whole connection and thereby of all its exchanges.
+    /// A larger head could make the server close the whole connection, which fails all its exchanges.
     private func accepts(_ head: HPACKHeaders) -> Bool { head.listSize <= pool.maximumHeaderListSize }
 
     /// Fails a request with an oversized head. Its stream slot is released in a later turn of the event loop, so that
