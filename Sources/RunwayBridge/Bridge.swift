@@ -28,11 +28,11 @@ public final class Bridge: Sendable {
         var pageCount = 0
         var documentCount = 0
         var pages: [Int: Weak] = [:]
-        /// Clear the stores of data that views have used, the one that was used least recently first.
+        /// Functions that clear the data stores that views have used, the least recently used store first.
         var clearings: [(store: ObjectIdentifier, clear: @Sendable () -> Void)] = []
     }
 
-    /// The greatest number of stores of data that are cleared though they have no view.
+    /// The maximum number of data stores that are cleared although no view uses them.
     private static let maximumStores = 16
 
     private struct Weak {

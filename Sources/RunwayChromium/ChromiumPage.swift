@@ -31,7 +31,7 @@ package final class ChromiumPage: Sendable {
     private static let maximumOrigins = 1000
     private static let world = "runway"
     private static let binding = "runwayNative"
-    /// Constant code: a reply is passed as values, to the unique id of a context.
+    /// Constant code: a reply is passed to it as arguments, in the context with a unique id.
     private static let reply = "function (...reply) { runwayReply(...reply) }"
 
     let target: String
@@ -166,7 +166,7 @@ package final class ChromiumPage: Sendable {
         resumeWaiting(with: .failure(ChromiumError.ended))
     }
 
-    /// Sets who receives what the page writes to its console.
+    /// Sets the function that receives the lines that the page writes to its console.
     package func onLog(_ receive: @escaping @Sendable (String) -> Void) { state.withLock { $0.onLog = receive } }
 
     // MARK: Bridging

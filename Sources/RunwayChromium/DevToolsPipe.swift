@@ -61,7 +61,7 @@ final class DevToolsPipe: Sendable {
         return 7 + bytes.dropFirst(3).prefix(4).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Sets who receives events, one at a time, in their order, and then the end of the browser.
+    /// Sets the functions that receive the events, one at a time and in order, and then the end of the browser.
     func onEvent(_ handler: @escaping Handler, end: @escaping @Sendable () -> Void) {
         state.withLock { ($0.handler, $0.end) = (handler, end) }
     }

@@ -30,7 +30,7 @@ struct BundleState: Sendable, Hashable, Codable {
     private(set) var current: Current?
     private(set) var next: BundleID?
     private(set) var lastGood: BundleID?
-    /// The condemned bundle of the highest version, by target. Older versions than it are not installed either.
+    /// For each target, the condemned bundle with the highest version. Older versions are not installed either.
     private(set) var condemned: [String: BundleID] = [:]
     /// Whether the server's kill switch is on.
     private(set) var isStopped = false

@@ -10,8 +10,8 @@ extension BundleStore {
     /// The minimum time between two checks of ``run()``, however many pokes arrive.
     private static let pokeGap = Duration.seconds(10)
 
-    /// Checks now, and installs a new version if there is one. Two callers share one check; cancelling the first one
-    /// cancels it.
+    /// Checks now, and installs a new version if there is one. Calls at the same time share one check, which is
+    /// cancelled when the task of the first one is cancelled.
     ///
     /// Call it also from a background refresh of the system.
     ///

@@ -91,7 +91,7 @@ struct AddressBook: Sendable {
         return text
     }
 
-    /// Whether an address opens a page, and not another one that a path also fits.
+    /// Returns whether an address opens this page, and not another page whose path also matches.
     private func reads(_ text: String, as written: WrittenPage) -> Bool {
         guard let address = try? Address(text, at: origins), let query = try? address.parameters(ignoring: ignored),
             let page = try? page(at: address.path, query, usesRoutes: true), let other = try? WrittenPage(page)

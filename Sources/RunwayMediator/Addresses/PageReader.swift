@@ -63,7 +63,7 @@ private final class PageReader: Decoder {
 
     func value(named name: String) -> String? { parameters.first { $0.name.isSpelled(name) }?.value }
 
-    /// Refuses a parameter that the case doesn't have.
+    /// Throws if the address has a parameter that the case of the page does not have.
     func check<Key: CodingKey>(_ type: Key.Type) throws {
         guard checksNames else { return }
         for parameter in parameters

@@ -69,7 +69,7 @@ struct PathTemplate: Sendable {
         return (path, query)
     }
 
-    /// Whether a path can have both forms.
+    /// Returns whether some path matches both templates.
     func overlaps(_ other: PathTemplate) -> Bool {
         segments.count == other.segments.count
             && zip(segments, other.segments).allSatisfy { pair in

@@ -13,8 +13,8 @@ extension Mediator {
     ///   - page: A case with one parameter, a ``Reply``; or a closure that makes the page of its reply.
     ///   - presentation: The way to show it, by default that of its ``Screen``.
     ///   - shell: The window to show it in, by default ``shell``.
-    /// - Throws: ``MediatorError/Kind/closed`` if the page goes without a result, ``MediatorError/Kind/cancelled`` if
-    ///   the task is cancelled, and the reasons for which a page does not open.
+    /// - Throws: ``MediatorError/Kind/closed`` if the page is closed without a result, ``MediatorError/Kind/cancelled``
+    ///   if the task is cancelled, or the error with which the page could not be opened.
     public func result<P: Page, Value: Sendable>(
         of page: (Reply<Value>) -> P, as presentation: Presentation? = nil,
         in shell: consuming (any Shell)? = nil

@@ -24,7 +24,7 @@ struct PageRequest {
     var opening: Opening?
 }
 
-/// A request that continues when the page of a guard is done.
+/// A request to open a page. It continues when the page of its guard is done.
 struct WaitingPage {
     let request: PageRequest
     let redirection: Waiter<Void>

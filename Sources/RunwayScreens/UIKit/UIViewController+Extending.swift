@@ -5,7 +5,7 @@
     extension UIViewController {
         private static var witnessKey: UInt8 = 0
 
-        /// Is released with the controller.
+        /// An object that is released together with the controller.
         var witness: Witness? {
             get { objc_getAssociatedObject(self, &Self.witnessKey) as? Witness }
             set { objc_setAssociatedObject(self, &Self.witnessKey, newValue, .OBJC_ASSOCIATION_RETAIN_NONATOMIC) }

@@ -63,7 +63,7 @@ struct TableChecks {
 }
 
 extension [String] {
-    /// Returns the name of the table that a clause writes which begins at an index; an empty text for other words.
+    /// Returns the name of the table that the clause at an index writes; an empty text if no such clause begins there.
     fileprivate func tableWritten(at index: Int) -> String {
         func word(_ offset: Int) -> String { self.indices.contains(index + offset) ? self[index + offset] : "" }
         let offset: Int

@@ -6,8 +6,8 @@ public import RunwayTables
 
 /// The state of a file that a row names, on this device and in one space.
 ///
-/// A row and its file travel separately: the row of another device arrives first, and names a file that is not here.
-/// `RecordStore.url(of:)` throws `TableError.Kind.fileUnreadable` until it is.
+/// Rows and files are transferred separately: the row of another device arrives first, and names a file that is not on
+/// this device yet. `RecordStore.url(of:)` throws `TableError.Kind.fileUnreadable` until the file has arrived.
 public enum FileSyncStatus: Hashable, Sendable {
     /// The file is here and at the server.
     case synced

@@ -5,7 +5,7 @@ import RunwaySyncCore
 extension SQLiteDeviceStore {
     /// Returns the keys of the confirmed rows that match a batch.
     ///
-    /// SQLite finds those rows that are shown as they are confirmed. All others are compared here.
+    /// SQLite finds the rows whose shown values are the confirmed ones. This function compares all other rows itself.
     func keys(matching batch: BatchUpdate, limit: Int) throws -> [RowKey] {
         guard let shape = capture.shape(of: batch.table), let condition = condition(of: batch, shape) else {
             let keys = try keys(in: "runway_sync_row").filter { $0.isIn(batch.table) }

@@ -1,7 +1,7 @@
 /// A mistake in what surrounds the core, which a run must find. Others are planted in the core's text by
 /// `Scripts/sync-simulator.sh planted`.
 package enum PlantedBug: String, CaseIterable, Sendable {
-    /// The basis is that of the moment of sending.
+    /// The basis of a transaction is read when it is sent, and not when it is made.
     case basisAtSending
     /// A repeated packet is acknowledged, whatever the first verdict was.
     case verdictLostWithItsResponse
@@ -17,9 +17,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case cursorBySequence
     /// A part of a transaction is applied as if it were all.
     case splitTransaction
-    /// The clock of a device is believed.
+    /// The server accepts times of a device that are days ahead.
     case believesClocks
-    /// A deleted row leaves nothing.
+    /// A deleted row leaves no tombstone.
     case purgesTombstones
     /// A snapshot replaces the pending transactions, too.
     case snapshotDropsOutgoing

@@ -266,7 +266,8 @@ extension LogPage {
             digest: digest, horizon: horizon, backup: backup)
     }
 
-    /// The page for a reader that did not see the rows of an entry, whose transaction was not committed.
+    /// The page as a reader receives it that does not see the changes of an entry, since their transaction is not
+    /// committed yet.
     fileprivate func missing(_ number: Int64) -> LogPage {
         let parts = parts.map { part in
             let entry = part.entry

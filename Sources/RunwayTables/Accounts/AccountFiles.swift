@@ -162,7 +162,7 @@ public struct AccountFiles: Sendable {
         }
     }
 
-    /// Moves the logs into their databases, and removes them.
+    /// Copies the write-ahead logs into their databases, and removes the logs.
     ///
     /// - Throws: ``TableError/Kind/locked`` if a connection has one of the databases open.
     private static func expectClosed(_ url: URL) throws {

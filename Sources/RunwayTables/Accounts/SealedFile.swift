@@ -1,10 +1,11 @@
 import Foundation
 import RunwayStorage
 
-/// Replaces a file by a sealed one, and back. Memory has two pieces of it.
+/// Replaces a file with its sealed form, and back. At most two pieces of the file are in memory at a time.
 ///
 /// The sealed file is a sequence of pieces, each after its length in four bytes, least significant first. A piece is
-/// sealed for its file, its number, and whether it is the last, so that none can be exchanged, moved or cut off.
+/// sealed together with its file, its number, and whether it is the last one. No piece can therefore be exchanged,
+/// moved or cut off.
 enum SealedFile {
     static let pathExtension = "sealed"
     /// The extension of a file that was not written to its end.

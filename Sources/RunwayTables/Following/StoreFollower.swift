@@ -45,7 +45,7 @@ package protocol StoreFollower: Sendable {
     ///
     /// - Throws: ``TableError``.
     func prepare(_ database: Database) throws
-    /// Called before the first step that is taken, in a transaction of its own.
+    /// Called before the first migration step runs, in a separate transaction.
     func willMigrate(_ database: Database) throws
     /// Runs statements of a step, which are not followed. They may change the schema.
     func pausing(in database: Database, _ change: () throws -> Void) throws
