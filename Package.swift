@@ -369,8 +369,8 @@ let package = Package(
             dependencies: [
                 "Runway", "RunwayJSON", "RunwaySignatures", "RunwaySigning", "RunwayServer", "RunwayServerStorage",
                 "RunwayStorage", "RunwayStreams", "RunwaySync", "RunwaySyncCore", "RunwayTables", "RunwayTransport",
-                "RunwayDemo", "RunwayBridge", "RunwayBundleRepository", "RunwayBundles", "RunwayChromium", "RunwayTUF",
-                "RunwayViews",
+                "RunwayDemo", "RunwayBridge", "RunwayBundleRepository", "RunwayBundles", "RunwayChromium",
+                "RunwayScripts", "RunwayTUF", "RunwayViews",
                 .target(name: "RunwayPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 product("ArgumentParser", of: "swift-argument-parser", with: "Command"),
                 product("Hummingbird", of: "hummingbird", with: "Command"),
@@ -495,7 +495,7 @@ let package = Package(
         .testTarget(
             name: "RunwayScriptsTests",
             dependencies: [
-                "Runway", "RunwayBundles", "RunwayJSON", "RunwayScripts", "RunwayTesting",
+                "Runway", "RunwayBundles", "RunwayJSON", "RunwayScripts", "RunwayTesting", "RunwayTestServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: scriptSettings
@@ -705,7 +705,7 @@ let package = Package(
                 product("NIOCore", of: "swift-nio", with: "Command"),
                 product("NIOPosix", of: "swift-nio", with: "Command"),
             ],
-            swiftSettings: settings
+            swiftSettings: scriptSettings
         ),
         .testTarget(
             name: "TidyTests",

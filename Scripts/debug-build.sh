@@ -44,7 +44,7 @@ collect_objects() {
     python3 - "$built" "$1" >"$work/objects" <<'PYTHON'
 import json, pathlib, re, sys
 for folder in sorted(pathlib.Path(sys.argv[1]).glob("*.build")):
-    if re.search(sys.argv[2] + r"|^RunwayCommand|^RunwayCrashTest|Tests\.build$|-tool\.build$|^runwayPackage", folder.name):
+    if re.search(sys.argv[2] + r"|^RunwayCrashTest|Tests\.build$|-tool\.build$|^runwayPackage", folder.name):
         continue
     sources = folder / "output-file-map.json"
     if sources.exists():

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of RunwayScripts with JavaScriptCore and Lua. Installs Debian's libraries where they are missing. Needs a debug build: what
-# the package traits Scripts and Lua add is compiled against its modules, which takes seconds and not a second build.
+# Runs the tests of RunwayScripts, and in them the command runway, with JavaScriptCore and Lua. Installs Debian's libraries where they are missing.
+# Needs a debug build: what the package traits Scripts and Lua add is compiled against its modules, which takes seconds and not a second build.
 #
 #   Scripts/engines.sh                   the tests
 #   Scripts/engines.sh install           only installs
@@ -34,7 +34,7 @@ collect_objects '^RunwayScripts'
 # Arguments: the program, its objects.
 link() {
     swiftc -use-ld=lld "${sanitizer[@]}" "${@:2}" "$work/RunwayScripts.o" "$work/lua.o" "$work/dependencies.a" \
-        -lz -ljavascriptcoregtk-4.1 -llua5.4 -lstdc++ -o "$1"
+        -lz -lsqlite3 -ljavascriptcoregtk-4.1 -llua5.4 -lstdc++ -o "$1"
 }
 
 if [ "$what" = benchmark ]; then
@@ -49,6 +49,9 @@ compile RunwayScripts Sources/RunwayScripts -enable-testing
 compile RunwayScriptsTests Tests/RunwayScriptsTests -enable-testing
 compile_test_main EnginesTestMain
 link "$work/tests" "$work/EnginesTestMain.o" "$work/RunwayScriptsTests.o" -lTesting
+# The command of the debug build, whose main function SwiftPM has renamed, with the engines.
+link "$work/runway" -Xlinker --defsym=main=RunwayCommand_main
+export RUNWAY_WITH_ENGINES=$work/runway
 # What is never freed is not reported, as in address-sanitizer.sh. Variables stay on the stack, where JavaScriptCore's garbage collector looks for
 # values. The engine's memory comes from the sanitizer, which ends the process of a test whose script takes it all: the limit of addresses that
 # the test sets does not reach memory whose addresses the sanitizer has reserved. JavaScriptCore's own handlers of signals are allowed by default.

@@ -19,6 +19,7 @@ struct RunwayTool: AsyncParsableCommand {
               runway view coupon.json --data coupon-data.json > coupon.html
               runway links m.example.com
               runway bundle verify site
+              runway patch rehearse --bundle dist --records calls.jsonl
               runway demo
               runway serve --port 8443
               runway log actions.sqlite
@@ -58,7 +59,7 @@ struct RunwayTool: AsyncParsableCommand {
         subcommands: [
             CallCommand.self, ListenCommand.self, SignCommand.self, VerifyCommand.self, KeysCommand.self,
             ProbeCommand.self, LinksCommand.self, BundleCommand.self, SyncProbeCommand.self, PageCommand.self,
-            ViewCommand.self,
+            ViewCommand.self, PatchCommand.self,
             ProxyCommand.self, DemoCommand.self, ServeCommand.self, LogCommand.self, SyncCommand.self,
             EpochCommand.self,
             DemoLogCommand.self, DemoTrainCommand.self, DemoSavingCommand.self, DemoDevicesCommand.self,

@@ -6,7 +6,7 @@ import Testing
 struct HelpTests {
     @Test(arguments: [
         [], ["call"], ["listen"], ["probe"], ["serve"], ["log"], ["epoch"], ["demo"], ["proxy"], ["sign"], ["verify"],
-        ["keys"], ["sync"], ["page"], ["view"], ["links"], ["bundle"],
+        ["keys"], ["sync"], ["page"], ["view"], ["links"], ["bundle"], ["patch"],
     ])
     func everyCommandsHelpHasExamplesAndExitCodes(command: [String]) async throws {
         let tool = try await Tool.run(Tool.path, command + ["--help"], input: [], environment: [:])
@@ -34,7 +34,7 @@ struct HelpTests {
         #expect(
             Set(names) == [
                 "call", "listen", "probe", "serve", "log", "epoch", "demo", "proxy", "sign", "verify", "keys",
-                "sync", "page", "view", "links", "bundle",
+                "sync", "page", "view", "links", "bundle", "patch",
             ])
     }
 
@@ -62,6 +62,13 @@ struct HelpTests {
         let tool = try await Tool.run("bundle", name, "--help")
 
         #expect(tool.status == 0 && tool.output.contains("USAGE: runway bundle \(name)"))
+        #expect(tool.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    }
+
+    @Test func helpOfRehearsalsFits80Columns() async throws {
+        let tool = try await Tool.run("patch", "rehearse", "--help")
+
+        #expect(tool.status == 0 && tool.output.contains("USAGE: runway patch rehearse"))
         #expect(tool.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 

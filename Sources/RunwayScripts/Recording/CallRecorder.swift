@@ -4,6 +4,7 @@ import Synchronization
 
 #if canImport(Darwin)
     import Darwin
+    import Runway
 #elseif canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -52,6 +53,11 @@ final class CallRecorder: Sendable {
         file = try LockedFile(url, O_APPEND, inUse: .recordsUnusable, unusable: .recordsUnusable)
         self.redaction = redaction
         self.limits = limits
+        #if canImport(Darwin)
+            do { try PrivateFolder.protect(url) } catch {
+                throw ScriptError(.recordsUnusable, "The file \(url.path) can't be protected: \(error)")
+            }
+        #endif
     }
 
     /// Enqueues a call. Encodes its arguments and its result at once. A call that can't be encoded, that is too large,

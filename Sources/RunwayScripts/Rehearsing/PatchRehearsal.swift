@@ -3,7 +3,7 @@
 /// ``ScriptRuntime/rehearse(_:endpoints:)`` creates it.
 public struct PatchRehearsal: Sendable {
     /// A place where the results of the script and of the native function differ.
-    public struct Difference: Sendable, Equatable {
+    public struct Difference: Sendable, Equatable, Encodable {
         /// The path in the result, such as `items[3].title`; `$` for the whole result.
         public let path: String
         /// The native function's value as JSON, at most about 120 bytes; `nothing` if it has none.
