@@ -45,15 +45,21 @@ import Synchronization
         print(isJIT ? "With just-in-time compilation" : "Without just-in-time compilation")
         let point = PatchPoint("one", version: 1) { (number: Int) in number &+ 1 }
         report("unpatched point", best(calls: 10_000) { sum &+= point(sum) }, atMost: 20)
-        try bareFunctions()
+        // The first one sets options of the engine, which nothing can change later.
+        _ = try JavaScriptContext()
+        for isLimited in [false, true] { try bareFunctions(isLimited: isLimited) }
         try engines(isJIT)
         try await runtime(point, isJIT)
         exit(isMissed ? 1 : 0)
     }
 
-    /// The C functions alone: a function of a number, and 30 rows as text in and out.
-    private static func bareFunctions() throws {
+    /// The C functions alone: a function of a number, and a number and 30 rows as text in and out.
+    ///
+    /// - Parameter isLimited: Whether the engine's limit of time is on, as for scripts.
+    private static func bareFunctions(isLimited: Bool) throws {
         let group = JSContextGroupCreate()
+        if isLimited { JSContextGroupSetExecutionTimeLimit(group, 0.004, { _, _ in false }, nil) }
+        let limit = isLimited ? ", limited" : ""
         let context = JSGlobalContextCreateInGroup(group, nil)
         func function(_ source: String) -> JSObjectRef? {
             let text = JSStringCreateWithUTF8CString(source)
@@ -62,34 +68,35 @@ import Synchronization
             JSValueProtect(context, object)
             return object
         }
-        let (one, rows) = (function("(n => n + 1)"), function(bareScript))
+        let one = function("(n => n + 1)")
         report(
-            "JSObjectCallAsFunction, a number",
+            "JSObjectCallAsFunction, a number\(limit)",
             best(calls: 100) {
                 let arguments = [JSValueMakeNumber(context, 1)]
                 let value = JSObjectCallAsFunction(context, one, nil, 1, arguments, nil)
                 sum &+= Int(JSValueToNumber(context, value, nil))
             })
-        let zeroed = listing + [0]
-        report(
-            "C functions, 30 rows",
-            best(calls: 5) {
-                let text = zeroed.withUnsafeBufferPointer { bytes in
-                    bytes.withMemoryRebound(to: CChar.self) { JSStringCreateWithUTF8CString($0.baseAddress) }
+        func call(_ function: JSObjectRef?, with zeroed: [UInt8]) {
+            let text = zeroed.withUnsafeBufferPointer { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { JSStringCreateWithUTF8CString($0.baseAddress) }
+            }
+            let arguments = [JSValueMakeString(context, text)]
+            let value = JSObjectCallAsFunction(context, function, nil, 1, arguments, nil)
+            let result = JSValueToStringCopy(context, value, nil)
+            let count = JSStringGetMaximumUTF8CStringSize(result)
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
+                length = buffer.withMemoryRebound(to: CChar.self) {
+                    JSStringGetUTF8CString(result, $0.baseAddress, count)
                 }
-                let arguments = [JSValueMakeString(context, text)]
-                let value = JSObjectCallAsFunction(context, rows, nil, 1, arguments, nil)
-                let result = JSValueToStringCopy(context, value, nil)
-                let count = JSStringGetMaximumUTF8CStringSize(result)
-                let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
-                    length = buffer.withMemoryRebound(to: CChar.self) {
-                        JSStringGetUTF8CString(result, $0.baseAddress, count)
-                    }
-                }
-                sum &+= bytes.count
-                JSStringRelease(text)
-                JSStringRelease(result)
-            })
+            }
+            sum &+= bytes.count
+            JSStringRelease(text)
+            JSStringRelease(result)
+        }
+        let (number, numberText) = (function("(text => JSON.stringify(JSON.parse(text)[0] + 1))"), Array("[1]\0".utf8))
+        report("C functions, a number as text\(limit)", best(calls: 100) { call(number, with: numberText) })
+        let (rows, rowsText) = (function(bareScript), listing + [0])
+        report("C functions, 30 rows as text\(limit)", best(calls: 5) { call(rows, with: rowsText) })
     }
 
     private static func engines(_ isJIT: Bool) throws {

@@ -50,6 +50,9 @@ void JSValueUnprotect(JSContextRef context, JSValueRef value);
 // processor, and ends it by returning true. No script can catch that.
 void JSContextGroupSetExecutionTimeLimit(
     JSContextGroupRef group, double seconds, bool (*callback)(JSContextRef context, void *clock), void *clock);
+
+// WebKitGTK's: reads an option of the engine, which it takes from environment variables at its start. Returns 0 if there is none of the name.
+int jsc_options_get_boolean(const char *option, int *value);
 #endif
 
 #endif

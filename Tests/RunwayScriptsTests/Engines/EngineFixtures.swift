@@ -53,6 +53,18 @@ struct ScriptedApp {
     }
 }
 
+extension MarkerFolder {
+    /// Expects that the next runtime starts without the scripts of a bundle, and with those of its next version.
+    func expectCondemned(_ bundle: ScriptBundle, next: ScriptBundle) async throws {
+        let app = try ScriptedApp(in: self)
+        let error = await #expect(throws: ScriptError.self) { try await app.runtime.load(bundle) }
+        #expect(error?.kind == .condemned)
+        #expect(app.number(5) == -5)
+        try await app.runtime.load(next)
+        #expect(app.number(5) == 7)
+    }
+}
+
 extension ScriptDeadlines {
     /// Shorter than a loop, longer than any other script of a test.
     static let short = ScriptDeadlines(main: .milliseconds(300), elsewhere: .milliseconds(300), loading: .seconds(60))

@@ -4,6 +4,7 @@
     import Foundation
     import RunwayJSON
     import RunwayTesting
+    import Synchronization
     import Testing
 
     @testable import RunwayScripts
@@ -42,13 +43,44 @@
             "[1, 2].sort(() => { while (true) {} })", "return new Proxy({}, { ownKeys() { while (true) {} } })",
             "'a'.replace(/a/, () => { while (true) {} })",
             "console.log({ toJSON() { while (true) {} } })",
-            "for (;;) { try { JSON.parse('[') } catch {} }", "let s = ''; for (;;) s = s.length > 1e6 ? '' : s + 'ab'",
+            "for (;;) { try { JSON.parse('[') } catch {} }", "(function f() { try { f() } catch { f() } })()",
+            "(function f() { try { f() } finally { f() } })()",
+            "(function f() { 'a'.replace(/a/, () => { try { f() } catch { f() } }) })()",
+            "let s = ''; for (;;) s = s.length > 1e6 ? '' : s + 'ab'",
         ])
         func loopsAreStopped(_ body: String) async throws {
             let app = try await ScriptedApp.running(
                 "let calls = 0; patch('number', 1, n => { if (n == 1) return 7; \(body) })", deadlines: .short)
             try await app.passesItsDeadline()
             try await app.idle()
+        }
+
+        /// Loops that run often are compiled, and are no less stopped for that.
+        @Test func compiledLoopIsStoppedEachTime() async throws {
+            let app = try await ScriptedApp.running("patch('number', 1, n => { while (true) {} })")
+            let script = try #require(app.runtime.state.withLock { $0.scripts["shop"] })
+            let arguments = ScriptArguments([Array("1".utf8)], now: 1, seed: 1)
+            for _ in 1...40 {
+                let error = #expect(throws: ScriptError.self) {
+                    try app.runtime.thread.perform(for: script.owner, within: .seconds(60)) {
+                        (contexts, _) throws(ScriptError) in
+                        try contexts[script.context]?.call(0, arguments, until: .now() + .milliseconds(4)) ?? []
+                    }
+                }
+                #expect(error?.kind == .deadlinePassed)
+            }
+        }
+
+        /// A check needs 4 ms of the processor's time, so that a script is stopped that much after its deadline at most.
+        @Test(arguments: [(limit: 0, checkCounts: 1...1), (limit: 40, checkCounts: 1...11)])
+        func firstCheckAfterTheDeadlineStops(limit: Int, checkCounts: ClosedRange<Int>) throws {
+            let context = try JavaScriptContext()
+            try context.run(ScriptFile("a.js", "patch('p', 1, () => { while (true) {} })"), until: .distantFuture)
+            let error = #expect(throws: ScriptError.self) {
+                try context.call(0, ScriptArguments([], now: 1, seed: 1), until: .now() + .milliseconds(limit))
+            }
+            #expect(error?.kind == .deadlinePassed)
+            #expect(checkCounts.contains(context.watch.pointee.checkCount))
         }
 
         @Test func loopWhileLoadingIsStopped() async throws {
@@ -146,7 +178,7 @@
                 #expect(error?.kind == .off)
                 kill(getpid(), SIGKILL)
             }
-            try await expectCondemned(source, in: folder)
+            try await folder.expectCondemned(.test(source), next: .test("patch('number', 1, n => 7)", version: "2"))
         }
 
         @Test func scriptThatAllocatesUntilTheEndIsCondemned() async throws {
@@ -161,33 +193,7 @@
                 // Not reached: the engine ends the process.
                 exit(0)
             }
-            try await expectCondemned(source, in: folder)
-        }
-
-        @Test func killInsideAScriptCondemnsIt() async throws {
-            let folder = try MarkerFolder()
-            let path = folder.marker.path
-            let source = "patch('number', 1, n => { while (true) {} })"
-            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, source = source as String] in
-                let app = try ScriptedApp(at: URL(filePath: path), deadlines: .long)
-                try await app.runtime.load(.test(source))
-                DispatchQueue.global().async {
-                    while (try? Data(contentsOf: URL(filePath: path)))?[MarkerContent.runningOffset] != 1 {}
-                    kill(getpid(), SIGKILL)
-                }
-                _ = app.number(5)
-            }
-            try await expectCondemned(source, in: folder)
-        }
-
-        /// The next process starts without the scripts of the bundle, and with those of its next version.
-        private func expectCondemned(_ source: String, in folder: MarkerFolder) async throws {
-            let app = try ScriptedApp(in: folder)
-            let error = await #expect(throws: ScriptError.self) { try await app.runtime.load(.test(source)) }
-            #expect(error?.kind == .condemned)
-            #expect(app.number(5) == -5)
-            try await app.runtime.load(.test("patch('number', 1, n => 7)", version: "2"))
-            #expect(app.number(5) == 7)
+            try await folder.expectCondemned(.test(source), next: .test("patch('number', 1, n => 7)", version: "2"))
         }
 
         private static func limitMemory(toFurther count: UInt) throws {

@@ -45,6 +45,17 @@ struct ScriptThreadTests {
         #expect(count == [0])
     }
 
+    @Test func scriptReceivesTheDeadlineOfItsCall() throws {
+        defer { thread.close() }
+        let before = DispatchTime.now().uptimeNanoseconds
+        let bytes = try thread.perform(for: owner, within: .seconds(60)) { _, deadline in
+            Array("\(deadline.uptimeNanoseconds)".utf8)
+        }
+        let after = DispatchTime.now().uptimeNanoseconds
+        let deadline = try #require(UInt64(String(decoding: bytes, as: UTF8.self)))
+        #expect((before...after).contains(deadline - 60_000_000_000))
+    }
+
     @Test func timeOfOthersIsNobodysFailure() {
         defer { thread.close() }
         let (thread, owner) = (thread, owner)

@@ -2,16 +2,37 @@
     import Dispatch
     import RunwayJavaScript
 
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
     /// Passed to the function that stops scripts.
-    private struct ScriptWatch {
+    struct ScriptWatch {
         let group: JSContextGroupRef
         /// The time at which a script is stopped.
-        var deadline = DispatchTime.distantFuture
+        var deadline = DispatchTime.distantFuture {
+            didSet { checkCount = 0 }
+        }
+        /// How often the engine has asked since the deadline was set.
+        var checkCount = 0
     }
 
     #if !canImport(Darwin)
         /// How often a running script is asked for its deadline, in seconds of the processor's time.
         private let stopInterval = 0.004
+
+        /// Whether compiled loops ask by themselves if a script is over.
+        ///
+        /// By default the engine interrupts them with a signal to their thread: a loop that has been stopped a few times
+        /// is then never stopped again, and sending the signal may abort the process. The engine reads the environment
+        /// when it starts, so that this is false in a process that has used it before without the variable.
+        private let compiledLoopsAsk: Bool = {
+            setenv("JSC_usePollingTraps", "1", 0)
+            var value: CInt = 0
+            return jsc_options_get_boolean("usePollingTraps", &value) != 0 && value != 0
+        }()
 
         /// Lets the engine ask after the interval if a running script is over. The limit of the engine holds once.
         private func limitTime(of group: JSContextGroupRef, _ watch: UnsafeMutableRawPointer) {
@@ -20,9 +41,10 @@
 
         private func isOver(_ context: JSContextRef?, _ pointer: UnsafeMutableRawPointer?) -> Bool {
             guard let pointer else { return false }
-            let watch = pointer.load(as: ScriptWatch.self)
-            if DispatchTime.now() >= watch.deadline { return true }
-            limitTime(of: watch.group, pointer)
+            let watch = pointer.assumingMemoryBound(to: ScriptWatch.self)
+            watch.pointee.checkCount += 1
+            if DispatchTime.now() >= watch.pointee.deadline { return true }
+            limitTime(of: watch.pointee.group, pointer)
             return false
         }
     #endif
@@ -40,10 +62,16 @@
         private let declare: JSObjectRef
         private let take: JSObjectRef
         /// The value that the engine passes to the function that stops scripts.
-        private let watch: UnsafeMutablePointer<ScriptWatch>
+        let watch: UnsafeMutablePointer<ScriptWatch>
 
-        /// - Throws: ``ScriptError`` if the engine does not run the prelude.
+        /// - Throws: ``ScriptError`` if the engine does not run the prelude, or would not stop loops on Linux.
         init() throws(ScriptError) {
+            #if !canImport(Darwin)
+                guard compiledLoopsAsk else {
+                    throw ScriptError(
+                        .unsupported, "JavaScriptCore was used before scripts, without JSC_usePollingTraps=1")
+                }
+            #endif
             guard let group = JSContextGroupCreate() else {
                 throw ScriptError(.unsupported, "JavaScriptCore does not start")
             }
@@ -106,12 +134,14 @@
             watch.pointee.deadline = deadline
             let input = Self.string(call.values)
             defer { JSStringRelease(input) }
-            let arguments = [
-                JSValueMakeNumber(context, Double(function)), JSValueMakeString(context, input),
-                JSValueMakeNumber(context, call.now), JSValueMakeNumber(context, Double(call.seed)),
-            ]
             var exception: JSValueRef?
-            let value = JSObjectCallAsFunction(context, invoke, nil, arguments.count, arguments, &exception)
+            let value = withUnsafeTemporaryAllocation(of: JSValueRef?.self, capacity: 4) { arguments in
+                arguments.initializeElement(at: 0, to: JSValueMakeNumber(context, Double(function)))
+                arguments.initializeElement(at: 1, to: JSValueMakeString(context, input))
+                arguments.initializeElement(at: 2, to: JSValueMakeNumber(context, call.now))
+                arguments.initializeElement(at: 3, to: JSValueMakeNumber(context, Double(call.seed)))
+                return JSObjectCallAsFunction(context, invoke, nil, 4, arguments.baseAddress, &exception)
+            }
             guard exception == nil, let value else { throw error(exception, until: deadline) }
             guard JSValueIsString(context, value) else {
                 throw ScriptError(.mismatched, "The script returned no value")
@@ -168,8 +198,11 @@
         }
 
         private static func string(_ bytes: [UInt8]) -> JSStringRef? {
-            (bytes + [0]).withUnsafeBufferPointer { buffer in
-                buffer.withMemoryRebound(to: CChar.self) { JSStringCreateWithUTF8CString($0.baseAddress) }
+            // On the stack, if they are few.
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count + 1) { buffer in
+                _ = buffer.initialize(from: bytes)
+                buffer.initializeElement(at: bytes.count, to: 0)
+                return buffer.withMemoryRebound(to: CChar.self) { JSStringCreateWithUTF8CString($0.baseAddress) }
             }
         }
 
