@@ -29,6 +29,13 @@ import Synchronization
         if isMissed { Self.isMissed = true }
     }
 
+    /// Reports the median, for which the target is, and the greatest time, in which other programs have their part.
+    static func reportLate(_ name: String, _ times: [Double], atMost target: Double) {
+        let sorted = times.sorted()
+        report("\(name), median of \(sorted.count)", sorted[sorted.count / 2], atMost: target)
+        report("\(name), greatest", sorted[sorted.count - 1])
+    }
+
     static let script = """
         patch("one", 1, n => n + 1)
         patch("rows", 1, listing => listing.items.map(item => ({ title: item.name, price: `${item.price} €` })))
@@ -142,9 +149,7 @@ import Synchronization
                     if error.kind == .deadlinePassed { late.append(Double(now - deadline.uptimeNanoseconds)) }
                 }
             }
-            report(
-                "\(name), a loop stopped late, median of \(late.count)", late.sorted()[late.count / 2],
-                atMost: 10_000_000)
+            reportLate("\(name), a loop stopped late", late, atMost: 10_000_000)
         }
     }
 
@@ -179,7 +184,6 @@ import Synchronization
             }
             try await Task.sleep(for: .milliseconds(50))
         }
-        report(
-            "caller back after its deadline, median of \(late.count)", late.sorted()[late.count / 2], atMost: 2_000_000)
+        reportLate("caller back after its deadline", late, atMost: 2_000_000)
     }
 }
