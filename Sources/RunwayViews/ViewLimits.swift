@@ -3,9 +3,13 @@
 /// A document that exceeds a limit is refused. Data can't be refused: a tree stops growing at its limit, and
 /// ``ViewTree/isTruncated`` is set.
 ///
-/// Two limits are the same for all documents: a template has at most 64 parameters, and the names of events, slots and
-/// parameters have at most 128 bytes. A template with more is refused; longer names are ignored, and listed in
-/// ``ViewDocument/problems``.
+/// Four limits are the same for all documents:
+///
+/// - A template has at most 64 parameters, and a repeated node at most 256 paths that do not begin at its element.
+///   Documents with more are refused.
+/// - The names of events, slots and parameters have at most 128 bytes. Longer ones are ignored, and listed in
+///   ``ViewDocument/problems``.
+/// - One tree looks up at most 100 times as many paths as it may have nodes. Later ones are empty.
 public struct ViewLimits: Sendable, Hashable {
     /// The maximum size of a document in bytes. The default is 1 MiB.
     public var maximumByteCount: Int
@@ -48,6 +52,9 @@ public struct ViewLimits: Sendable, Hashable {
         self.maximumTextLength = maximumTextLength
         self.maximumProblemCount = maximumProblemCount
     }
+
+    /// How many paths a tree or a row may look up for each node of its limit.
+    static let pathsOfANode = 100
 
     var effectiveDepth: Int { min(maximumDepth, 32) }
 

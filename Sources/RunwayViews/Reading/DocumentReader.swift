@@ -96,7 +96,7 @@ struct DocumentReader {
         if let repeated { names.items.append(repeated.name) }
         try readContent(kind, value, members, &draft, &names, depth: depth)
         for (attribute, value) in members.attributes { try readSetting(attribute, value, &draft, &names) }
-        if let repeated { close(repeated, members, &draft, &names) }
+        if let repeated { try close(repeated, at: value, members, &draft, &names) }
         guard depth + draft.height - 1 <= limits.effectiveDepth else {
             throw ViewError(
                 .limit, at: value, "More than \(limits.effectiveDepth) levels of nodes with those of templates.")
@@ -157,14 +157,17 @@ struct DocumentReader {
 
     /// Adds the repetition, when all paths in the node are known.
     private mutating func close(
-        _ repeated: Repeated, _ members: Members, _ draft: inout Part.Draft,
-        _ names: inout Names
-    ) {
+        _ repeated: Repeated, at node: JSONValue, _ members: Members, _ draft: inout Part.Draft, _ names: inout Names
+    ) throws(ViewError) {
         let key = content(members.values[.key], &names)
         names.items.removeLast()
         let item = Reference.Base.item(names.items.count)
         let inside = draft.references + (key?.references ?? [])
         draft.references = Array(Set(inside.filter { $0.base != item }))
+        guard draft.references.count <= Names.maximumOutsidePaths else {
+            let limit = Names.maximumOutsidePaths
+            throw ViewError(.limit, at: node, "More than \(limit) paths that do not begin at the repeated element.")
+        }
         draft.repetition = .init(elements: repeated.elements, key: key, outside: draft.references)
         draft.references.append(repeated.elements)
     }

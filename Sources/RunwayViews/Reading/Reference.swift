@@ -28,6 +28,8 @@ struct Names: Sendable {
 
     /// The maximum number of parameters of a template: each use stores the values of all.
     static let maximumParameters = 64
+    /// The maximum number of paths of a repeated node that do not begin at its element: each change compares them.
+    static let maximumOutsidePaths = 256
 
     /// Returns the reference of a path; `nil` if the path is malformed.
     ///

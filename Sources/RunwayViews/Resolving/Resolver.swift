@@ -2,10 +2,29 @@ import RunwayJSON
 
 /// Makes nodes of a document's nodes and data, as far as the limits allow.
 struct Resolver {
+    /// The parts of the limits that nodes have used.
+    struct Usage: Sendable {
+        var nodeCount = 0
+        var textLength = 0
+        /// The number of paths that were looked up.
+        var pathCount = 0
+
+        static func + (one: Usage, other: Usage) -> Usage {
+            Usage(
+                nodeCount: one.nodeCount + other.nodeCount, textLength: one.textLength + other.textLength,
+                pathCount: one.pathCount + other.pathCount)
+        }
+
+        static func - (one: Usage, other: Usage) -> Usage {
+            Usage(
+                nodeCount: one.nodeCount - other.nodeCount, textLength: one.textLength - other.textLength,
+                pathCount: one.pathCount - other.pathCount)
+        }
+    }
+
     let limits: ViewLimits
     let nodeLimit: Int
-    private var nodeCount = 0
-    private var textLength = 0
+    private(set) var usage = Usage()
     private(set) var isTruncated = false
 
     static let maximumKeyLength = 64
@@ -42,14 +61,57 @@ struct Resolver {
     }
 
     private mutating func visit() -> Bool {
-        if nodeCount >= nodeLimit { isTruncated = true }
-        nodeCount += 1
-        return nodeCount <= nodeLimit
+        if usage.nodeCount >= nodeLimit { isTruncated = true }
+        usage.nodeCount += 1
+        return usage.nodeCount <= nodeLimit
     }
 
-    private func holds(_ part: Part, in scope: Scope) -> Bool {
+    private mutating func holds(_ part: Part, in scope: Scope) -> Bool {
         guard let condition = part.condition else { return true }
-        return scope.value(of: condition).isTrue != part.conditionIsNegated
+        return value(of: condition, in: scope).isTrue != part.conditionIsNegated
+    }
+
+    /// Whether what was used and is about to be used is within all limits.
+    private func permits(_ more: Usage) -> Bool {
+        let sum = usage + more
+        return sum.nodeCount <= nodeLimit && sum.textLength <= limits.totalTextLength && sum.pathCount <= pathLimit
+    }
+
+    // MARK: Values
+
+    private var pathLimit: Int { min(nodeLimit, 1 << 32) * ViewLimits.pathsOfANode }
+
+    /// Looks up a path; empty beyond the limit of paths.
+    private mutating func value(of reference: Reference, in scope: Scope) -> Datum {
+        guard usage.pathCount < pathLimit else {
+            isTruncated = true
+            return .text("")
+        }
+        usage.pathCount += 1
+        return scope.value(of: reference)
+    }
+
+    /// Returns a value. A text with paths ends at most 4 bytes beyond `limit`, so that a few bytes of a document can't
+    /// become many; a text that is too long stays longer than `limit`.
+    mutating func value(of template: Template, upTo limit: Int, in scope: Scope) -> Datum {
+        switch template {
+        case .text(let text): return .text(text)
+        case .json(let value): return .json(value)
+        case .reference(let reference): return value(of: reference, in: scope)
+        case .pieces(let pieces):
+            var text = ""
+            for piece in pieces {
+                let room = limit - text.utf8.count
+                if usage.pathCount >= pathLimit { isTruncated = true }
+                guard room >= 0, usage.pathCount < pathLimit else { break }
+                switch piece {
+                case .text(let part): text += Self.prefix(part, room + 4)
+                case .reference(let reference):
+                    text += Self.prefix(value(of: reference, in: scope).text(upTo: room + 4), room + 4)
+                }
+            }
+            return .text(text)
+        }
     }
 
     // MARK: Appearance
@@ -60,7 +122,7 @@ struct Resolver {
         (appearance.layout, appearance.mode) = (content.layout, content.mode)
         (appearance.heading, appearance.name) = (content.heading, content.name)
         if kind == .toggle {
-            appearance.isOn = content.text.map { scope.value(of: $0, upTo: 0).isTrue } ?? false
+            appearance.isOn = content.text.map { value(of: $0, upTo: 0, in: scope).isTrue } ?? false
         } else {
             appearance.text = text(content.text, in: scope)
         }
@@ -73,31 +135,31 @@ struct Resolver {
         appearance.settings = part.settings
         for (attribute, reference) in part.dynamicSettings {
             // A value that the attribute can't have leaves it absent.
-            guard let value = attribute.row.form.read(scope.value(of: reference)) else { continue }
+            guard let value = attribute.row.form.read(value(of: reference, in: scope)) else { continue }
             appearance.settings.append(Setting(attribute: attribute, value: value))
         }
         return appearance
     }
 
     /// The maximum length of the next text.
-    private var textRoom: Int { max(0, min(limits.maximumTextLength, limits.totalTextLength - textLength)) }
+    private var textRoom: Int { max(0, min(limits.maximumTextLength, limits.totalTextLength - usage.textLength)) }
 
     /// The value of an argument. A text that is made for it is a text of the tree, whose nodes store it.
     private mutating func argument(_ template: Template, in scope: Scope) -> Datum {
-        guard case .pieces = template else { return scope.value(of: template, upTo: 0) }
+        guard case .pieces = template else { return value(of: template, upTo: 0, in: scope) }
         return .text(text(template, in: scope))
     }
 
     private mutating func text(_ template: Template?, in scope: Scope) -> String {
         guard let template else { return "" }
         let length = textRoom
-        let text = scope.value(of: template, upTo: length).text
+        let text = value(of: template, upTo: length, in: scope).text(upTo: length)
         guard text.utf8.count > length else {
-            textLength += text.utf8.count
+            usage.textLength += text.utf8.count
             return text
         }
         isTruncated = true
-        textLength += length
+        usage.textLength += length
         return Self.prefix(text, length)
     }
 
@@ -112,12 +174,12 @@ struct Resolver {
     /// The JSON text of a value; `null` if it is longer than a text may be.
     private mutating func json(_ template: Template?, in scope: Scope) -> ArraySlice<UInt8> {
         let (room, null) = (textRoom, ArraySlice("null".utf8))
-        let json = template.map { scope.value(of: $0, upTo: room).json } ?? null
+        let json = template.map { value(of: $0, upTo: room, in: scope).json } ?? null
         guard json.count <= room else {
             isTruncated = true
             return null
         }
-        textLength += json.count
+        usage.textLength += json.count
         return json
     }
 
@@ -127,11 +189,11 @@ struct Resolver {
         var writer: [UInt8] = []
         for (name, value) in parameters {
             let start = (writer.isEmpty ? "{" : ",").utf8 + Datum.text(name).json + ":".utf8
-            guard start.count <= limits.totalTextLength - textLength else {
+            guard start.count <= limits.totalTextLength - usage.textLength else {
                 isTruncated = true
                 break
             }
-            textLength += start.count
+            usage.textLength += start.count
             writer += start
             writer += json(value, in: scope)
         }
@@ -149,7 +211,7 @@ struct Resolver {
             return ViewChildren(storage: .rows(LazyRows(entries, in: scope, limits: limits, former: former?.rows)))
         case .box:
             if part.children.isEmpty { return .none }
-            let entries = entries(of: part, in: scope, limit: max(0, nodeLimit - nodeCount))
+            let entries = entries(of: part, in: scope, limit: max(0, nodeLimit - usage.nodeCount))
             return ViewChildren(storage: .nodes(made(entries, in: scope, former: former)))
         case .slot:
             // Shown where the app has no such slot.
@@ -168,28 +230,21 @@ struct Resolver {
         if let former, case .nodes(let children) = former.storage { before = FormerChildren(children, present: scope) }
         for (index, entry) in entries.enumerated() {
             let old = before?.index(of: entry.key, near: index)
-            if let old, let origin = before?.unchanged(old, entry), nodeCount + origin.nodeCount <= nodeLimit,
-                textLength + origin.textLength <= limits.totalTextLength
-            {
-                nodeCount += origin.nodeCount
-                textLength += origin.textLength
+            if let old, let origin = before?.unchanged(old, entry), permits(origin.usage) {
+                usage = usage + origin.usage
                 made.nodes.append(before?.children.nodes[old] ?? .empty(key: entry.key))
                 made.origins.append(origin)
                 continue
             }
-            let start = (nodeCount, textLength, isTruncated)
+            let (start, wasTruncated) = (usage, isTruncated)
             isTruncated = false
             if let node = node(entry, in: scope, former: old.flatMap { before?.children.nodes[$0] }) {
                 made.nodes.append(node)
                 // A node that was cut is made again in the next tree, where there may be more room.
                 made.origins.append(
-                    isTruncated
-                        ? nil
-                        : entry.element.map {
-                            .init(element: $0, nodeCount: nodeCount - start.0, textLength: textLength - start.1)
-                        })
+                    isTruncated ? nil : entry.element.map { .init(element: $0, usage: usage - start) })
             }
-            isTruncated = isTruncated || start.2
+            isTruncated = isTruncated || wasTruncated
         }
         return made
     }
@@ -215,7 +270,7 @@ struct Resolver {
                 entries.append(Entry(part: child, key: key, element: nil))
                 continue
             }
-            let elements = scope.value(of: repetition.elements).elements
+            let elements = value(of: repetition.elements, in: scope).elements
             guard let elements, elements.count > 0 else {
                 if let fallback = child.fallback { entries.append(Entry(part: fallback, key: key, element: nil)) }
                 continue
@@ -225,8 +280,8 @@ struct Resolver {
             entries.reserveCapacity(entries.count + min(room, elements.count))
             var keys = RowKeys(prefix: key)
             for element in elements.prefix(room) {
-                entries.append(
-                    Entry(part: child, key: keys.next(of: element, by: repetition.key, in: scope), element: element))
+                let key = keys.next(of: element, by: repetition.key, in: scope, &self)
+                entries.append(Entry(part: child, key: key, element: element))
             }
         }
         return entries
@@ -269,16 +324,17 @@ private struct RowKeys {
 
     init(prefix: String) { self.prefix = prefix }
 
-    mutating func next(of element: JSONValue, by key: Template?, in scope: Scope) -> String {
+    mutating func next(
+        of element: JSONValue, by key: Template?, in scope: Scope, _ resolver: inout Resolver
+    ) -> String {
         defer { number += 1 }
         // The separator is the index's own, so that a key in the data can't be taken for an index.
         guard let key else { return "\(prefix).\(number)" }
         var inner = scope
         inner.items.append(element)
-        let text =
-            "\(prefix):"
-            + Resolver.prefix(
-                inner.value(of: key, upTo: Resolver.maximumKeyLength).text, Resolver.maximumKeyLength)
+        let length = Resolver.maximumKeyLength
+        let value = resolver.value(of: key, upTo: length, in: inner).text(upTo: length)
+        let text = "\(prefix):\(Resolver.prefix(value, length))"
         guard let count = counts[text] else {
             counts[text] = 1
             return text

@@ -49,8 +49,7 @@ struct MadeChildren: Sendable {
     /// How a repeated child was made.
     struct Origin: Sendable {
         let element: JSONValue
-        let nodeCount: Int
-        let textLength: Int
+        let usage: Resolver.Usage
     }
 
     var nodes: [ViewNode] = []

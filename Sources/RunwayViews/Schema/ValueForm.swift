@@ -31,19 +31,19 @@ enum ValueForm: Sendable {
             guard let number = value.number, range.contains(number) else { return nil }
             return unit == .whole && number.rounded() != number ? nil : .number(number)
         case .length:
-            if let word = value.string { return Self.sizes[word] == nil ? nil : .keyword(word) }
+            if let word = value.word { return Self.sizes[word] == nil ? nil : .keyword(word) }
             guard let number = value.number, Self.lengths.contains(number) else { return nil }
             return .number(number)
         case .flag:
             guard case .json(let flag) = value else { return nil }
             return flag.bool.map { .flag($0) }
         case .keyword(let words):
-            guard let word = value.string, words[word] != nil else { return nil }
+            guard let word = value.word, words[word] != nil else { return nil }
             return .keyword(word)
         case .color:
-            if let color = value.string.flatMap(RGBA.init) { return .color(light: color, dark: color) }
-            guard case .json(let pair) = value, pair.count == 2, let light = pair["light"].string.flatMap(RGBA.init),
-                let dark = pair["dark"].string.flatMap(RGBA.init)
+            if let color = value.word.flatMap(RGBA.init) { return .color(light: color, dark: color) }
+            guard case .json(let pair) = value, pair.count == 2, let light = pair["light"].word.flatMap(RGBA.init),
+                let dark = pair["dark"].word.flatMap(RGBA.init)
             else { return nil }
             return .color(light: light, dark: dark)
         case .animation:
@@ -123,10 +123,13 @@ struct ViewAnimation: Sendable, Hashable {
     let reverses: Bool
 
     static let durations = 0.1...3600
+    private static let maximumMemberCount = 16
 
     init?(_ value: JSONValue) {
-        guard let property = value["property"].string.flatMap(Property.init), let from = value["from"].double,
-            let to = value["to"].double, let seconds = value["seconds"].double, property.range.contains(from),
+        // An object of data may have any number of other members, which lookups pass by.
+        guard value.count <= Self.maximumMemberCount, let property = value["property"].word.flatMap(Property.init),
+            let from = value["from"].number, let to = value["to"].number, let seconds = value["seconds"].number,
+            property.range.contains(from),
             property.range.contains(to), Self.durations.contains(seconds)
         else { return nil }
         let (repeats, reverses) = (value["repeats"], value["reverses"])

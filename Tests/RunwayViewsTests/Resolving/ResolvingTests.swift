@@ -135,7 +135,7 @@ struct ResolvingTests {
     @Test func argumentsAreLimitedAsTexts() throws {
         func argument(_ node: ViewNode) -> Int {
             guard case .nodes(let made) = node.children.storage else { return 0 }
-            return made.scope?.parameters.first?.text.utf8.count ?? 0
+            return made.scope?.parameters.first?.text(upTo: 1 << 20).utf8.count ?? 0
         }
         let levels = (0..<8).map {
             #""t\#($0)":{"node":"use","template":"t\#($0 + 1)","with":{"p":"{p}{p}{p}{p}"}}"#
@@ -162,8 +162,11 @@ struct ResolvingTests {
         var names = Names()
         let template = try #require(Template("{a}ä{a}", names: &names))
         let scope = Scope(data: try data(#""\#(String(repeating: "long", count: 99))""#.wrapped))
-        #expect(scope.value(of: template, upTo: 64).text.utf8.count == 68)
-        #expect(scope.value(of: template, upTo: 398).text.utf8.count == 402)
+        var resolver = Resolver(limits: .default, nodeLimit: 10)
+        for (limit, count) in [(64, 68), (398, 402)] {
+            let text = resolver.value(of: template, upTo: limit, in: scope).text(upTo: limit)
+            #expect(text.utf8.count == count)
+        }
     }
 
     @Test func textsAreCutAtACharacter() throws {
