@@ -496,6 +496,7 @@ let package = Package(
             name: "RunwayScriptsTests",
             dependencies: [
                 "Runway", "RunwayBundles", "RunwayJSON", "RunwayScripts", "RunwayTesting", "RunwayTestServer",
+                "RunwayViews",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: scriptSettings
@@ -524,7 +525,7 @@ let package = Package(
             name: "RunwayTablesTests",
             dependencies: [
                 "Runway", "RunwayBridge", "RunwayJSON", "RunwaySQLite", "RunwayStorage", "RunwayTables",
-                "RunwayTesting", "RunwayTestServer", "RunwayTransport",
+                "RunwayTesting", "RunwayTestServer", "RunwayTransport", "RunwayViews",
                 product("Crypto", of: "swift-crypto", with: "Command"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("GRDB", of: "GRDB.swift", with: "Command"),

@@ -31,6 +31,9 @@ public struct ViewDocument: Sendable {
     ///   kind `json` for a value of an unreadable document.
     public init(_ value: JSONValue, skin: ViewSkin = .none, limits: ViewLimits = .default) throws(ViewError) {
         if let error = value.invalidDocumentError { throw ViewError(.json, at: "$", error.description) }
+        guard value.rawBytes.count <= limits.maximumByteCount else {
+            throw ViewError(.limit, at: "$", "More than \(limits.maximumByteCount) bytes.")
+        }
         var reader = DocumentReader(limits: limits, skin: skin)
         root = try reader.read(value)
         (problems, self.limits) = (reader.problems, limits)

@@ -3,6 +3,7 @@ import Runway
 import RunwayJSON
 import RunwayTables
 import RunwayTestServer
+import RunwayViews
 import Testing
 
 private enum Listings: APIService {
@@ -32,7 +33,7 @@ private enum Favourites: TableDefinition {
     static let columns = TableColumns<Self>(id, added)
 }
 
-private struct FavouriteID: VirtualRecord {
+private struct FavouriteID: VirtualRecord, Encodable {
     var id = 0
 
     func write(to draft: inout Draft) {
@@ -65,6 +66,22 @@ private struct FavouriteID: VirtualRecord {
         #expect(try await iterator.next()?.map(\.id) == [7])
         try await center.remove(7)
         #expect(try await iterator.next()?.isEmpty == true)
+        await app.end()
+    }
+
+    @Test func recordsOfACenterFillAView() async throws {
+        let app = try await LandingApp(tables: [Favourites.self])
+        let center = FavouriteCenter(app.store, app.network)
+        for id in [7, 9] { try await center.save(FavouriteID(id: id)) }
+        let home = #"{"node":"text","text":"Home {home.id}","each":"{homes}","as":"home","key":"{home.id}"}"#
+        let view = try ViewDocument(Array(#"{"node":"box","children":[\#(home)]}"#.utf8))
+        var homes = center.favourites(as: { FavouriteID() }).makeAsyncIterator()
+
+        let tree = try view.tree(encoding: ["homes": try await homes.next()])
+        #expect(Set(tree.root.children.map(\.text)) == ["Home 7", "Home 9"])
+        try await center.remove(7)
+        let next = try view.tree(encoding: ["homes": try await homes.next()], after: tree)
+        #expect(next.edits(since: tree).map(\.action) == [.remove] && next.root.children.first?.text == "Home 9")
         await app.end()
     }
 
