@@ -8,7 +8,7 @@ struct WorkTests {
     @Test(arguments: ["a", "ä", "日", "😀", #"\n"#, #"\u00e9"#, #"\ud83d\ude00"#, #"\ud83d"#])
     func startsOfLongStringsAreRead(character: String) throws {
         for length in 0..<40 {
-            for count in [0, 1, length, length + 9, 10_000] {
+            for count in [0, 1, length, length + 9, 1000] {
                 let value = try JSONDocument("\"\(String(repeating: character, count: count))\"").root
                 let (whole, start) = (try #require(value.string), value.start(upTo: length))
                 #expect(value.rawStart(upTo: length).count <= 6 * (length + 8) + 4)
