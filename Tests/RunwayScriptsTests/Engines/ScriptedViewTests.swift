@@ -70,8 +70,9 @@
                     return { node = "box", children = children }
                     """)
             _ = try Self.document(app, #"{"length":1,"depth":30,"count":9000}"#)
+            let deepest = Array(repeating: "children[0]", count: 32).joined(separator: ".")
             for (state, path) in [
-                (#"{"length":1,"depth":31,"count":1}"#, String(repeating: "children[0].", count: 32).dropLast()),
+                (#"{"length":1,"depth":31,"count":1}"#, deepest),
                 (#"{"length":1,"depth":0,"count":10000}"#, "children[9999]"),
                 (#"{"length":300000,"depth":0,"count":0}"#, "$"),
             ] {
