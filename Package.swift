@@ -495,8 +495,8 @@ let package = Package(
         .testTarget(
             name: "RunwayScriptsTests",
             dependencies: [
-                "Runway", "RunwayBundles", "RunwayJSON", "RunwayScripts", "RunwayTesting", "RunwayTestServer",
-                "RunwayViews",
+                "Runway", "RunwayBundles", "RunwayDemo", "RunwayJSON", "RunwayScripts", "RunwayTesting",
+                "RunwayTestServer", "RunwayViews",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: scriptSettings
@@ -736,8 +736,9 @@ if Context.environment["RUNWAY_SAMPLES"] != nil {
         .executableTarget(
             name: "SampleClient",
             dependencies: [
-                "Runway", "RunwayBridge", "RunwayChromium", "RunwayJSON", "RunwayMediator", "RunwaySigning",
-                "RunwayStorage", "RunwayStreams", "RunwayChat", "RunwayTables", "RunwayTransport",
+                "Runway", "RunwayBridge", "RunwayBundles", "RunwayChromium", "RunwayJSON", "RunwayMediator",
+                "RunwayScripts", "RunwaySigning", "RunwayStorage", "RunwayStreams", "RunwayChat", "RunwayTables",
+                "RunwayTransport", "RunwayViews",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 product("Crypto", of: "swift-crypto", with: "Command"),
             ],

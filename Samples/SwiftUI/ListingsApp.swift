@@ -14,6 +14,8 @@ struct ListingsApp: App {
     private let bridge: Bridge
     /// Shows the pages of the mediator above the root view of the window.
     @State private var shell: StackShell
+    /// The card of homes; `nil` if it can't be opened.
+    private let cards: HomeCards?
     /// What the app remembers, once its file is open.
     @State private var saved: (favourites: FavouriteCenter, drafts: MessageDraftCenter)?
 
@@ -23,6 +25,7 @@ struct ListingsApp: App {
         let bridge = Shop.bridge(over: network, in: mediator)
         let shell = StackShell(mediator: mediator) { Screen(ShopView(address: $0, bridge: bridge, mediator: mediator)) }
         (self.network, self.mediator, self.bridge) = (network, mediator, bridge)
+        cards = try? HomeCards(over: network)
         _shell = State(initialValue: shell)
     }
 
@@ -30,11 +33,13 @@ struct ListingsApp: App {
         WindowGroup {
             ShellStack(shell) {
                 RentalListView(
-                    network: network, favourites: saved?.favourites, drafts: saved?.drafts, bridge: bridge,
+                    network: network, favourites: saved?.favourites, drafts: saved?.drafts, cards: cards,
+                    bridge: bridge,
                     openOrders: { shell.showWeb("\(Shop.site)/\(Shop.page)") })
             }
             .screens(screens)
             .onAppear { mediator.shell = shell }
+            .task { await cards?.run() }
             .task {
                 saved = try? await FavouriteCenter.open(over: network)
             }

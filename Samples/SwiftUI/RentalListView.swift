@@ -8,17 +8,18 @@ struct RentalListView: View {
     private let network: NetworkLayer
     private let favourites: FavouriteCenter?
     private let drafts: MessageDraftCenter?
+    private let cards: HomeCards?
     private let bridge: Bridge
     private let openOrders: () -> Void
     @State private var rentals: PagedAPIManager<RentalList>
     @State private var city = ""
 
     init(
-        network: NetworkLayer, favourites: FavouriteCenter?, drafts: MessageDraftCenter?, bridge: Bridge,
-        openOrders: @escaping () -> Void
+        network: NetworkLayer, favourites: FavouriteCenter?, drafts: MessageDraftCenter?, cards: HomeCards?,
+        bridge: Bridge, openOrders: @escaping () -> Void
     ) {
         self.network = network
-        (self.favourites, self.drafts) = (favourites, drafts)
+        (self.favourites, self.drafts, self.cards) = (favourites, drafts, cards)
         (self.bridge, self.openOrders) = (bridge, openOrders)
         _rentals = State(initialValue: PagedAPIManager(on: network))
     }
@@ -33,8 +34,10 @@ struct RentalListView: View {
         let rows = rows
         List {
             ForEach(rows) { row in
-                NavigationLink(row.title) { RentalView(row, network: network, favourites: favourites, drafts: drafts) }
-                    .onAppear { if row == rows.last { rentals.loadNextPage() } }
+                NavigationLink(row.title) {
+                    RentalView(row, network: network, favourites: favourites, drafts: drafts, cards: cards)
+                }
+                .onAppear { if row == rows.last { rentals.loadNextPage() } }
             }
             if rentals.isLoading { ProgressView() }
             if let error = rentals.error { Text(error.detail) }

@@ -11,18 +11,26 @@ struct RentalView: View {
     private let row: RentalRow
     private let favourites: FavouriteCenter?
     private let drafts: MessageDraftCenter?
+    private let cards: HomeCards?
+    /// The values of the card, once a response has landed.
+    @State private var card: JSONDocument?
     @State private var details: APIManager<RentalDetails>
     @State private var upload: FilmUploadModel
 
-    init(_ row: RentalRow, network: NetworkLayer, favourites: FavouriteCenter?, drafts: MessageDraftCenter?) {
-        (self.row, self.favourites, self.drafts) = (row, favourites, drafts)
+    init(
+        _ row: RentalRow, network: NetworkLayer, favourites: FavouriteCenter?, drafts: MessageDraftCenter?,
+        cards: HomeCards?
+    ) {
+        (self.row, self.favourites, self.drafts, self.cards) = (row, favourites, drafts, cards)
         _details = State(initialValue: APIManager(on: network))
         _upload = State(initialValue: FilmUploadModel(network))
     }
 
     var body: some View {
         Form {
-            if let home = details.rawData {
+            if let cards, let card {
+                HomeCardView(card, in: cards)
+            } else if let home = details.rawData {
                 Text(home["address"].string ?? "")
                 Text("\(home["rent"].int ?? 0) a month")
             } else if let error = details.error {
@@ -41,7 +49,10 @@ struct RentalView: View {
         }
         .navigationTitle(row.title)
         .screen("rental")
-        .task { details.load(RentalDetails(id: row.id)) }
+        .task {
+            guard (try? await details.landing(of: RentalDetails(id: row.id))) != nil, let cards else { return }
+            card = try? JSONDocument(JSONEncoder().encode(await details.fetchConcurrently(cards.reformer)))
+        }
     }
 }
 
