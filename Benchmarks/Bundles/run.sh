@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a device pays for its bundles: a check with nothing new beside python-tuf's, the installation of 1,000 files of 20 MB beside `cp -r`,
-# and the requests for one changed file of 1,000. The server is a process of its own. Exits with 1 if a target is missed.
+# What a device pays for its bundles: a check with nothing new beside python-tuf's, the installation of 1,000 files of 20 MB beside `cp -r` and
+# python-tuf, and the requests for one changed file of 1,000. The server is a process of its own. Exits with 1 if a target is missed.
 #
 # Needs Python 3 with venv, and the command `runway`, by default that of a debug build; RUNWAY names another one. SCRATCH names the folder of
 # the build, BENCHMARK a program that is built already, PYTHON one that has python-tuf.
@@ -43,9 +43,10 @@ url=$(cat "$work/url")
 
 code=0
 "$BENCHMARK" install "$url" "$work" || code=1
+echo "python-tuf downloads and verifies them in $("$PYTHON" peer.py install "$url" "$work/peer" "$work/root.json") ms, without flushing"
 head -c 20000 /dev/urandom >"$work/dist/folder-7/file-7.bin"
 "$runway" bundle publish "${repository[@]}" --version 2 "$work/dist" 2>/dev/null
 "$BENCHMARK" update "$url" "$work" || code=1
-peer=$("$PYTHON" peer.py "$url" "$work/peer" "$work/root.json")
+peer=$("$PYTHON" peer.py refresh "$url" "$work/peer" "$work/root.json")
 "$BENCHMARK" refresh "$url" "$work" "$peer" || code=1
 exit "$code"

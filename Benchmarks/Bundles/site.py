@@ -14,6 +14,8 @@ total = [0, 0]
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # A body must not wait until the client has confirmed the header.
+    disable_nagle_algorithm = True
 
     def do_GET(self):
         path = os.path.join(folder, self.path.lstrip("/"))
@@ -38,7 +40,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
-    disable_nagle_algorithm = True
 
 
 server = Server(("127.0.0.1", 0), Handler)

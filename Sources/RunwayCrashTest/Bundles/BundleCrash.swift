@@ -45,6 +45,10 @@ struct BundleCrash: AsyncParsableCommand {
         }
         var device = try await begin()
         let (kills, _) = try await killing.kill(every: 1...400, &random) { random in
+            // A machine that is busy with other things needs more time for the first installation.
+            if try !hasInstalled(files) {
+                try await Task.sleep(for: .milliseconds(Int.random(in: 1...2_000, using: &random)))
+            }
             try await device.kill()
             if Int.random(in: 0..<3, using: &random) == 0 { try site.publish(&random) }
             device = try await begin()
@@ -53,6 +57,10 @@ struct BundleCrash: AsyncParsableCommand {
         try await device.kill()
         try await server.kill()
         return try report(files, site, kills)
+    }
+
+    private func hasInstalled(_ files: DeviceFiles) throws -> Bool {
+        try ClientFiles.lines(of: files.log).contains { $0.hasPrefix("installed ") }
     }
 
     private func report(_ files: DeviceFiles, _ site: BundleSite, _ kills: Int) throws -> [String] {
