@@ -17,7 +17,7 @@ struct HomeCardView: View {
     }
 
     var body: some View {
-        Group {
+        ZStack {
             if let tree {
                 TreeView(tree) { event, _ in
                     card = cards.card(after: event, card)
