@@ -17,7 +17,8 @@ public struct ScriptError: Error, Sendable, CustomStringConvertible {
         public static let markerUnusable = Kind(.markerUnusable)
         /// A script of the bundle ended the process or did not end, with the same runtime version and build of the app.
         public static let condemned = Kind(.condemned)
-        /// The package is built without an engine for the file, or the bundle has too many or too large files.
+        /// The package is built without an engine for the file, the bundle has too many or too large files, or the app
+        /// has used JavaScriptCore on Linux before without `JSC_usePollingTraps=1` in its environment.
         public static let unsupported = Kind(.unsupported)
         /// Another call has the thread of the scripts.
         public static let busy = Kind(.busy)
