@@ -9,8 +9,8 @@ import RunwayJSON
 /// }
 /// ```
 ///
-/// Call it like a function: `rows(listing)`. As long as no script patches it and no calls are recorded, that costs one atomic
-/// load more than the function. A script patches it by name and version:
+/// Call it like a function: `rows(listing)`. As long as no script patches it and no calls are recorded, that costs one
+/// atomic load more than the function. A script patches it by name and version:
 ///
 /// ```js
 /// patch("orders.rows", 3, listing => listing.items.map(item => ({ title: item.name })))

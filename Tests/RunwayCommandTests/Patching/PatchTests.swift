@@ -11,7 +11,8 @@ struct PatchTests {
         (["--bundle", ".", "--records"], "Missing value"),
         (["--bundle", ".", "--records", "absent"], "can't be read"),
         (["--bundle", ".", "--records", "."], "can't be read"),
-        (["--bundle", ".", "--records", "/dev/null"], "has no recorded calls"), (["--other"], "Unknown option"),
+        (["--bundle", ".", "--records", "/dev/null"], "has no recorded calls"),
+        (["--bundle", ".", "--records", "a", "--other"], "Unknown option"),
     ])
     func unusableCommandLinesAreRefused(_ arguments: [String], _ error: String) async throws {
         let tool = try await Tool.run(Tool.path, ["patch", "rehearse"] + arguments, input: [], environment: [:])

@@ -18,7 +18,7 @@ struct RecordedCallsTests {
         }
     }
 
-    @Test func fileTornAtAnyByteHasTheLinesBefore() {
+    @Test func tornFileHasTheLinesBefore() {
         var ends = [0]
         for line in Self.lines { ends.append(ends[ends.count - 1] + line.utf8.count + 1) }
         for count in 0...Self.bytes.count {

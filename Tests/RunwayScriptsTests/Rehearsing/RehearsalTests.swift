@@ -88,7 +88,7 @@
             #expect("\(rehearsal)".contains(#"line 1, rows 3: [1].title is "Barn!" instead of "Barn""#), "\(rehearsal)")
         }
 
-        @Test func recordedResultIsUsedForAPointThatIsNotOpen() async throws {
+        @Test func closedPointHasTheRecordedResult() async throws {
             let rehearsal = try await rehearse(
                 line("closed", "1", #""result":2"#), line("closed", "2", #""result":{"a":4}"#),
                 with: "patch('closed', 1, n => 2 * n)")
@@ -108,7 +108,7 @@
             #expect(rehearsal.isEqual && rehearsal.calls[0].nativeTime == nil)
         }
 
-        @Test func failuresHaveFileAndLineAndCloseNoPoint() async throws {
+        @Test func failuresHavePlacesAndCloseNoPoint() async throws {
             let lines = (1...5).map { line("number", "\($0)", #""result":-\#($0)"#) }.joined()
             let app = try await ScriptedApp.running(
                 """
@@ -147,7 +147,7 @@
             #expect(rehearsal.untestedPatches == ["number 2", "rows 3"])
         }
 
-        @Test func scriptHasTheTimeOfTheRecordAndEqualRandomNumbers() async throws {
+        @Test func timeAndRandomNumbersAreRepeated() async throws {
             let once = line("a", "1", #""result":1780315200000"#) + line("b", "1", #""result":0"#)
             let source = "patch('a', 1, () => Date.now())\npatch('b', 1, () => Math.random())"
             let one = try await rehearse(once, with: source), other = try await rehearse(once, with: source)
