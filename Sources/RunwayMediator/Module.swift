@@ -2,9 +2,10 @@
 ///
 /// ```swift
 /// struct OrdersModule: Module {
-///
 ///     func screen(for page: OrdersPage, in mediator: Mediator) -> Screen {
 ///         switch page {
+///
+///         case .list: Screen(OrderList(mediator: mediator))
 ///         case .order(let id, let tab): Screen(OrderDetails(id: id, tab: tab))
 ///         case .pay(let id): Screen(Payment(of: id), as: .sheet)
 ///         }
