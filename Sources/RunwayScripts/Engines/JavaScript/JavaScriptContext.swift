@@ -25,9 +25,9 @@
 
         /// Whether compiled loops ask by themselves if a script is over.
         ///
-        /// By default the engine interrupts them with a signal to their thread: a loop that has been stopped a few times
-        /// is then never stopped again, and sending the signal may abort the process. The engine reads the environment
-        /// when it starts, so that this is false in a process that has used it before without the variable.
+        /// By default the engine interrupts them with a signal to their thread: a loop that has been stopped a few
+        /// times is then never stopped again, and sending the signal may abort the process. The engine reads the
+        /// environment when it starts, so that this is false in a process that has used it before without the variable.
         private let compiledLoopsAsk: Bool = {
             setenv("JSC_usePollingTraps", "1", 0)
             var value: CInt = 0
