@@ -71,7 +71,8 @@
             }
         }
 
-        /// A check needs 4 ms of the processor's time, so that a script is stopped that much after its deadline at most.
+        /// The engine checks each 4 ms of the processor's time, so that a script is stopped that much after its
+        /// deadline at most.
         @Test(arguments: [(limit: 0, checkCounts: 1...1), (limit: 40, checkCounts: 1...11)])
         func firstCheckAfterTheDeadlineStops(limit: Int, checkCounts: ClosedRange<Int>) throws {
             let context = try JavaScriptContext()
