@@ -40,13 +40,17 @@ struct RehearsePatch: AsyncParsableCommand {
         }
         let rehearsal = try await Interruption.cancelling { try await rehearse(records) }
         if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             var text = JSONText(for: .output)
-            try text.write(Array(try JSONEncoder().encode(RehearsalReport(rehearsal, records)))[...])
+            try text.write(Array(try encoder.encode(RehearsalReport(rehearsal, records)))[...])
         } else {
             try Console.output.write("\(rehearsal)\n")
         }
-        if records.damagedLineCount > 0 { Console.error.warn("\(records.damagedLineCount) damaged lines are skipped.") }
-        if records.omittedCount > 0 { Console.error.warn("\(records.omittedCount) calls were not recorded.") }
+        if records.damagedLineCount > 0 {
+            Console.error.warn("Damaged lines, which are skipped: \(records.damagedLineCount).")
+        }
+        if records.omittedCount > 0 { Console.error.warn("Calls that were not recorded: \(records.omittedCount).") }
         if records.isFull { Console.error.warn("The file was full: later calls are missing.") }
         if !rehearsal.isEqual { throw ExitCode(ExitStatus.refused) }
     }
