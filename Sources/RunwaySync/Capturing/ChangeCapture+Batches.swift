@@ -47,7 +47,7 @@ extension ChangeCapture {
         if batch.byteCount > Transaction.maximumBytes || batch.byteCount * max(count, 1) > WireBounds.bodyBytes {
             throw TableError(.rejected, "An update of all rows that match has more than 32 MiB of values.")
         }
-        var random = SystemRandomNumberGenerator()
+        var random = makeRandom()
         try store.applying { try device(of: store).updateAll(batch, at: now, in: &store, using: &random) }
         try store.finish()
         return count

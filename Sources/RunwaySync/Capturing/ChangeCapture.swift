@@ -282,13 +282,17 @@ final class ChangeCapture: StoreFollower {
             .execute(arguments: [Int64(bitPattern: time.bits)])
     }
 
+    /// Makes the generator of ids. It is boxed for ThreadSanitizer, which reports accesses to a struct without stored
+    /// properties, since such a struct has no address of its own.
+    func makeRandom() -> any RandomNumberGenerator { SystemRandomNumberGenerator() }
+
     /// Seals the captured writes of all spaces (rule 1). In a transaction of the app, ``endOwnWrite(in:)`` comes first.
     func sealAll(in database: Database) throws {
         let sql = "SELECT DISTINCT space FROM runway_sync_change"
         let spaces = try DatabaseValue.fetchAll(database.cachedStatement(sql: sql)).compactMap { Identifier($0) }
         if spaces.isEmpty { return }
         try endForeignWrites(in: database)
-        var random = SystemRandomNumberGenerator()
+        var random = makeRandom()
         for space in spaces {
             var store = try store(of: space, in: database)
             let table = "SELECT tbl FROM runway_sync_change WHERE space = ? LIMIT 1"

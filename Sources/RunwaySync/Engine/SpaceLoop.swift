@@ -225,7 +225,7 @@ final class SpaceLoop: Sendable {
         let (space, capture, current, schema) = (space, capture, device, schema)
         let (next, effects) = try await store.writeAsFollower { database in
             var next = current
-            var random = SystemRandomNumberGenerator()
+            var random = capture.makeRandom()
             try capture.endForeignWrites(in: database)
             var space = try capture.store(of: space, in: database)
             (next.direction, next.schema) = (capture.direction(of: space), schema)
