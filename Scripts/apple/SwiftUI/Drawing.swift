@@ -165,9 +165,14 @@ extension Layout {
     @MainActor public func callAsFunction<V: View>(@ViewBuilder _ content: () -> V) -> some View { Leaf() }
 }
 
-// developer.apple.com: Shape, Path, Angle
+// developer.apple.com: Shape, RoundedRectangle, Path, Angle
 public protocol Shape: Sendable {
     func path(in rect: CGRect) -> Path
+}
+public struct RoundedRectangle: Shape {
+    public init(cornerRadius: CGFloat) {}
+    public func path(in rect: CGRect) -> Path { Path(rect) }
+    public func strokeBorder<S: ShapeStyle>(_ content: S, lineWidth: CGFloat = 1) -> some View { Spacer() }
 }
 public struct Path: Equatable, Sendable {
     public init(_ rect: CGRect) {}
@@ -231,7 +236,7 @@ extension View {
     ) -> some View { self }
     public func aspectRatio(_ ratio: CGFloat? = nil, contentMode: ContentMode) -> some View { self }
     public func background<S: ShapeStyle>(_ style: S) -> some View { self }
-    public func border<S: ShapeStyle>(_ content: S, width: CGFloat = 1) -> some View { self }
+    public func overlay<V: View>(_ overlay: V, alignment: Alignment = .center) -> some View { self }
     public func clipShape<S: Shape>(_ shape: S) -> some View { self }
     public func shadow(radius: CGFloat, x: CGFloat = 0, y: CGFloat = 0) -> some View { self }
     public func opacity(_ opacity: Double) -> some View { self }

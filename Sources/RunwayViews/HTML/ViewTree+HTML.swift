@@ -70,7 +70,7 @@ enum PageParts {
         font-size:inherit;font-weight:inherit}\
         .fixed{flex-shrink:0}\
         :where(.row:has(>.spacer)){width:100%}\
-        .image{display:block;max-width:100%}\
+        .image{display:block;max-width:100%;object-fit:contain}\
         .spacer{flex:1 1 0}\
         .list{display:flex;flex-flow:column;width:100%}.item{content-visibility:auto;contain-intrinsic-size:auto 44px}\
         .pager{display:flex;overflow-x:auto;scroll-snap-type:x mandatory;width:100%}\

@@ -45,7 +45,7 @@ extension Attribute {
             form: .color, property: "background-color", initial: "rgba(0, 0, 0, 0)", modifier: "background(_:)"),
         .color: Row(form: .color, property: "color", initial: "", modifier: "foregroundStyle(_:)"),
         .border: Row(
-            form: .color, property: "border", initial: "0px none", before: "1px solid ", modifier: "border(_:)"),
+            form: .color, property: "border", initial: "0px none", before: "1px solid ", modifier: "overlay(_:)"),
         .radius: Row(
             form: .number(0...1000, .points), property: "border-radius", initial: "0px",
             modifier: "clipShape(_:)"),

@@ -46,7 +46,8 @@
         var width: CGFloat? { length(.width) }
         var height: CGFloat? { length(.height) }
         var maximumWidth: CGFloat? {
-            word(.width) == "fill" || grows && (parent == .row || parent == .wrap) ? .infinity : length(.maxWidth)
+            let fills = word(.width) == "fill" || grows && (parent == .row || parent == .wrap)
+            return length(.maxWidth) ?? (fills ? .infinity : nil)
         }
         var maximumHeight: CGFloat? { word(.height) == "fill" || grows && parent == .column ? .infinity : nil }
         var hasWidthOfContent: Bool { word(.width) == "content" }
@@ -65,7 +66,7 @@
         var radius: Double { number(.radius) ?? 0 }
         var shadow: Double { number(.shadow) ?? 0 }
         var opacity: Double { number(.opacity) ?? 1 }
-        var isClipped: Bool { node.value(.clip) == .flag(true) || radius > 0 }
+        var isClipped: Bool { node.value(.clip) == .flag(true) || radius > 0 || contentMode == .fill }
 
         // MARK: Text
 

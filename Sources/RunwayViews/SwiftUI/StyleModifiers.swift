@@ -38,8 +38,8 @@
                 .frame(maxWidth: style.maximumWidth, maxHeight: style.maximumHeight, alignment: .topLeading)
                 .modifier(RatioModifier(ratio: style.ratio))
                 .background(style.background(scheme))
-                .border(style.border(scheme))
                 .clipShape(ClipShape(isClipping: style.isClipped, radius: style.radius))
+                .overlay(RoundedRectangle(cornerRadius: style.radius).strokeBorder(style.border(scheme)))
         }
     }
 
