@@ -53,8 +53,8 @@ public struct ViewDocument: Sendable {
 
     /// Makes the tree of some data. Call it outside the main actor.
     ///
-    /// Takes time in proportion to the tree and, for each path in it, to the members before the value. Long strings cost
-    /// only the part that is shown. Limit the size of data from others when you read them.
+    /// Takes time in proportion to the tree. Each path also costs time in proportion to the members before its value.
+    /// Long strings cost only the part that is shown. Limit the size of data from others when you read them.
     ///
     /// - Parameters:
     ///   - data: The data that paths lead into. Missing values are empty.

@@ -88,8 +88,8 @@ extension JSONValue {
         return (try? JSONDocument(Array(start) + [UInt8(ascii: "\"")]).root.string) ?? ""
     }
 
-    /// Returns the start of a string as it is written, with its first quotation mark: the whole without the last one, or
-    /// so much that the text is longer than `length` bytes. Ends between two characters or escapes.
+    /// Returns the start of a string as it is written, with its first quotation mark: the whole string without the last
+    /// one, or so much that the text is longer than `length` bytes. Ends between two characters or escapes.
     func rawStart(upTo length: Int) -> ArraySlice<UInt8> {
         let bytes = rawBytes
         var (place, end) = (bytes.startIndex + 1, bytes.endIndex - 1)

@@ -79,7 +79,7 @@ struct Resolver {
 
     // MARK: Values
 
-    private var pathLimit: Int { min(nodeLimit, 1 << 32) * ViewLimits.pathsOfANode }
+    private var pathLimit: Int { min(nodeLimit, 1 << 24) * ViewLimits.pathsOfANode }
 
     /// Looks up a path; empty beyond the limit of paths.
     private mutating func value(of reference: Reference, in scope: Scope) -> Datum {
