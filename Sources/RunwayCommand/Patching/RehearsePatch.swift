@@ -10,14 +10,16 @@ struct RehearsePatch: AsyncParsableCommand {
         usage: "runway patch rehearse --bundle <dir> --records <file> [--json]",
         discussion: """
             The scripts are the files of the folder below scripts/. Each recorded call
-            whose point they patch is repeated, and the result is compared with that
-            of the native function in the record. Numbers are compared by value, and
-            a member that is null equals an absent one.
+            whose point they patch is repeated, and the result is compared with the
+            recorded one of the native function: the command never calls native code.
+            Numbers are compared by value, and a member that is null equals an absent
+            one.
 
-            NATIVE and PATCHED are the median time of a call, and its 99th percentile
-            in parentheses. LATE calls took longer than 200 ms; on the main thread an
-            app waits 8 ms. A TYPE call returned no value that JSON has. The app's own
-            test also finds values of a type that the app can't decode.
+            PATCHED is the median time of a call, and its 99th percentile in
+            parentheses. LATE calls took longer than 200 ms; on the main thread an
+            app waits 8 ms. TYPE counts results that are not JSON, or that exceed
+            4 MiB. The app's own test also finds values of a type that the app can't
+            decode.
 
             The output contains what people wrote on the device.
             """)

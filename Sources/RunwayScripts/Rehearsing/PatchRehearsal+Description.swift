@@ -50,11 +50,14 @@ extension PatchRehearsal: CustomStringConvertible {
     package var problems: [Call] { calls.filter { $0.kind != .equal && $0.kind != .notPatched } }
 
     /// A table of the points, with the median of the times and in parentheses the 99th percentile, and the first 20
-    /// calls that differ or failed.
+    /// calls that differ or failed. The column `NATIVE` is absent if no native function was called.
     public var description: String {
         let heads = ["POINT", "VERSION", "INPUTS", "EQUAL", "DIFFERENT", "THREW", "LATE", "TYPE", "NATIVE", "PATCHED"]
-        let rows = [heads] + points.map(\.cells)
-        let widths = heads.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        var rows = [heads] + points.map(\.cells)
+        if points.allSatisfy({ $0.native == nil }) {
+            for row in rows.indices { rows[row].remove(at: heads.count - 2) }
+        }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         var lines = rows.map { row in
             zip(row, widths).enumerated().map { column, cell in
                 let blanks = String(repeating: " ", count: cell.1 - cell.0.count)

@@ -94,12 +94,12 @@
                 with: "patch('closed', 1, n => 2 * n)")
             try #require(rehearsal.calls.map(\.kind) == [.equal, .different])
             #expect(rehearsal.calls[1].differences.map(\.expected) == [#"{"a":4}"#])
-            #expect(rehearsal.calls.allSatisfy { $0.nativeTime == nil })
+            #expect(rehearsal.calls.allSatisfy { $0.nativeTime == nil } && !"\(rehearsal)".contains("NATIVE"))
         }
 
         @Test func nativeFunctionComesBeforeTheRecordedResult() async throws {
             let rehearsal = try await rehearse(line("number", "5", #""result":7"#), with: "patch('number', 1, n => -n)")
-            #expect(rehearsal.isEqual)
+            #expect(rehearsal.isEqual && "\(rehearsal)".contains("NATIVE"))
         }
 
         @Test func maskedArgumentsHaveTheRecordedResult() async throws {
