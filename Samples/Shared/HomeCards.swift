@@ -95,7 +95,7 @@ struct HomeCardReformer: Reformer, Sendable {
         document.tree(of: card.root, after: former)
     }
 
-    /// Reports that a card has appeared: unless a script has failed, its bundle does what it must.
+    /// Reports the bundle as ready when a card has appeared, unless one of its scripts has failed.
     func didShow() {
         if let bundle, !failures.contain("homes@\(bundle)") { try? store.ready(bundle) }
     }

@@ -7,7 +7,8 @@ public import RunwayBundles
 /// let bundle = try ScriptBundle(store.running, name: "shop", runtime: "3")
 /// ```
 ///
-/// Only a bundle that a `BundleStore` runs has scripts: one that nobody signed never runs.
+/// A `RunningBundle` is one that a `BundleStore` has verified, or the app's embedded copy. An `EmbeddedBundle` is not
+/// verified here: pass a folder of the app's resources, which the app's signature covers, or in a test one of your own.
 public struct ScriptBundle: Sendable {
     /// The name of the bundle. A runtime has one version of each.
     public let name: String
@@ -56,7 +57,7 @@ public struct ScriptBundle: Sendable {
                 throw ScriptError(.unsupported, "\(error)", file: path)
             }
             guard let data, data.count <= Self.maximumByteCount, let source = String(validating: data, as: UTF8.self)
-            else { throw ScriptError(.unsupported, "The file is too large, or no text in UTF-8", file: path) }
+            else { throw ScriptError(.unsupported, "The file exceeds 2 MiB, or is not UTF-8", file: path) }
             files.append(ScriptFile(path, source))
         }
         self.init(verified: name, version: version, runtime: runtime, files: files)

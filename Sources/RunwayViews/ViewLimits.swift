@@ -9,7 +9,7 @@
 ///   Documents with more are refused.
 /// - The names of events, slots and parameters have at most 128 bytes. Longer ones are ignored, and listed in
 ///   ``ViewDocument/problems``.
-/// - One tree looks up at most 100 times as many paths as it may have nodes. Later ones are empty.
+/// - One tree looks up at most 100 paths for each node of its limit. Further paths are empty.
 public struct ViewLimits: Sendable, Hashable {
     /// The maximum size of a document in bytes. The default is 1 MiB.
     public var maximumByteCount: Int

@@ -22,7 +22,7 @@ import Synchronization
 /// - `incoming/`: files that are being downloaded or copied.
 ///
 /// A file reaches `files/` by a rename, after its bytes were verified. All files of a bundle are flushed before the
-/// state names it; one that a power failure has cut short before is found when it is verified again. Bundles share
+/// state names it. A file that a power failure cut short earlier is detected at the next verification. Bundles share
 /// files of equal bytes, so that an installation writes only those that no installed bundle has, and changes nothing
 /// that a running bundle reads.
 final class BundleFolder: Sendable {

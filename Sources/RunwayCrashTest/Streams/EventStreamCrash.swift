@@ -37,7 +37,9 @@ struct EventStreamCrash: AsyncParsableCommand {
         guard hubs == 1 || (hubs > 1 && database != nil) else {
             throw ValidationError("Several servers share a database, and not a file.")
         }
-        guard killing.bug == nil || database == nil else { throw ValidationError("The bugs are those of a file.") }
+        guard killing.bug == nil || database == nil else {
+            throw ValidationError("--bug can't be combined with a database.")
+        }
     }
 
     func run() async throws { try await killing.run(play) }

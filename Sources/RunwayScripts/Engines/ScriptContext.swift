@@ -57,13 +57,13 @@ enum ScriptLanguage: String, Sendable {
             #if JavaScript
                 return try JavaScriptContext()
             #else
-                throw ScriptError(.unsupported, "This build has no JavaScript, which the package trait Scripts adds")
+                throw ScriptError(.unsupported, "Build with the package trait Scripts to run JavaScript")
             #endif
         case .lua:
             #if Lua
                 return try LuaContext()
             #else
-                throw ScriptError(.unsupported, "This build has no Lua, which the package trait Lua adds")
+                throw ScriptError(.unsupported, "Build with the package trait Lua to run Lua")
             #endif
         }
     }

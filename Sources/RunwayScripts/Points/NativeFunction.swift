@@ -12,7 +12,8 @@ enum NativeResult: Sendable, Equatable {
 
 /// The native function of a point, for rehearsals, which have its arguments and results as JSON.
 struct NativeFunction: Sendable {
-    /// Calls the function. Returns `nil` if it has other arguments, or an endpoint that is not in the list.
+    /// Calls the function. Returns `nil` if the arguments can't be decoded, or if `endpoints` has no endpoint of their
+    /// type.
     let call: @Sendable (_ arguments: [[UInt8]], _ endpoints: [any Endpoint]) -> (result: NativeResult, time: Duration)?
     /// Decodes a script's result as a call does, and encodes it again. Throws the decoder's error.
     let normalized: @Sendable (_ result: [UInt8]) throws -> [UInt8]

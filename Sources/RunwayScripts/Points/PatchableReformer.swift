@@ -13,7 +13,8 @@ where Base.Value: Codable & SendableMetatype {
     let base: Base
     let slot: PatchSlot
 
-    /// Calls the script that patches the reformer, or the reformer itself, also if the body is not JSON.
+    /// Calls the script that patches the reformer. Calls the reformer itself if there is none, if it fails, or if the
+    /// body is not JSON.
     ///
     /// - Throws: The reformer's error.
     public func reform(_ rawData: RawData, from endpoint: any Endpoint) throws -> Base.Value {

@@ -19,7 +19,7 @@ final class CallRecorder: Sendable {
     struct Limits: Sendable {
         var fileByteCount = 16 << 20
         var lineCount = 10_000
-        /// The largest arguments and result of a call in bytes, and the longest line.
+        /// The maximum size of a call's arguments and result together, in bytes. Its line may have 1,024 more.
         var callByteCount = 256 << 10
         /// The most bytes that wait for the disk.
         var pendingByteCount = 8 << 20

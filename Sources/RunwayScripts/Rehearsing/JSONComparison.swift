@@ -39,7 +39,7 @@ struct JSONComparison {
             Dictionary(object.members.map { (Array($0.key.utf8), $0.value) }, uniquingKeysWith: { first, _ in first })
         }
         let (others, names) = (byName(actual), byName(expected))
-        // A lookup of an absent member takes time in proportion to all, so it is left to the few that are reported.
+        // Looking up an absent member scans the whole object, so only reported members are looked up.
         for member in expected.members where differences.count < Self.maximumDifferences {
             if let other = others[Array(member.key.utf8)] {
                 compare(member.value, other)

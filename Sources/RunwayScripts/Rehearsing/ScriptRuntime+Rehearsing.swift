@@ -10,10 +10,10 @@ extension ScriptRuntime {
     /// #expect(rehearsal.isEqual, "\(rehearsal)")
     /// ```
     ///
-    /// The native function is called if the point is open in this runtime, and the script's result is then decoded as
-    /// the app does. Otherwise the recorded result is used, also if a masked value prevents that the arguments are
-    /// decoded. Scripts have the time of the recorded call, the same random numbers each time, and 200 ms for a call.
-    /// Failures close no point.
+    /// Calls the native function if the point is open in this runtime, and then decodes the script's result as the app
+    /// does. It uses the recorded result if the point is not open, or if a masked value makes the arguments
+    /// undecodable. Scripts have the time of the recorded call, the same random numbers each time, and 200 ms for a
+    /// call. Failures close no point.
     ///
     /// Use it in a test: the scripts' variables change, and the calls wait for each other.
     ///

@@ -36,7 +36,7 @@ struct LockedFile: ~Copyable, Sendable {
 
     deinit {
         guard descriptor >= 0 else { return }
-        // A child that has not yet replaced its program shares the lock, which closing alone would leave to it.
+        // A child that has not yet replaced its program shares the lock, which `close` would leave to it.
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -19,8 +19,8 @@ final class LandingOrder: Sendable {
         var newest: UInt64 = 0
         /// The newest call that has landed at each place.
         var flights: [Place: UInt64] = [:]
-        /// For each endpoint, the newest call that had started when landings were ended. This call and all earlier ones
-        /// may not land.
+        /// For each endpoint, the newest call that had started when landings were last prevented. It and all earlier
+        /// calls may not land.
         var ends: [ObjectIdentifier: UInt64] = [:]
     }
 

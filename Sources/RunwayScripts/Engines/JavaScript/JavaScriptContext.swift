@@ -27,7 +27,7 @@
         ///
         /// By default the engine interrupts them with a signal to their thread: a loop that has been stopped a few
         /// times is then never stopped again, and sending the signal may abort the process. The engine reads the
-        /// environment when it starts, so that this is false in a process that has used it before without the variable.
+        /// environment when it starts: `false` if the process started it earlier without the variable.
         private let compiledLoopsAsk: Bool = {
             setenv("JSC_usePollingTraps", "1", 0)
             var value: CInt = 0
@@ -69,7 +69,7 @@
             #if !canImport(Darwin)
                 guard compiledLoopsAsk else {
                     throw ScriptError(
-                        .unsupported, "JavaScriptCore was used before scripts, without JSC_usePollingTraps=1")
+                        .unsupported, "JavaScriptCore started without JSC_usePollingTraps=1: set it at launch")
                 }
             #endif
             guard let group = JSContextGroupCreate() else {
