@@ -78,6 +78,7 @@ extension Simulation {
         var digest = Digest()
         for (key, row) in server.store.rows { digest.replace(key, .absent, by: row) }
         if digest != server.store.history.digest { return "the digest of the server is not that of its rows" }
+        if let device = server.brokenChain { return "the log has a number of \(device) twice, or out of order" }
         if let value = server.doubled, direction != .both, !hasCopies { return "\(value) was sent twice" }
         for (index, device) in devices.enumerated() where try !device.file.store.state.isRevoked {
             if let difference = try difference(of: device.file) { return "device \(index): \(difference)" }

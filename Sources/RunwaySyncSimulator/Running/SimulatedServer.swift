@@ -12,7 +12,7 @@ struct SimulatedServer {
     var store: MemorySpace { tables.space }
     private let bug: PlantedBug?
     private(set) var reference: Reference
-    private var backup: (MemorySpace, Reference, [SyncValue: Identifier], Set<SyncValue>)?
+    private var backup: (MemorySpace, Reference, [SyncValue: Identifier], Set<SyncValue>, [Identifier: Int64])?
     /// The operation that brought each value into the log.
     private var arrived: [SyncValue: Identifier] = [:]
     /// The values of the transactions that the server has decided on, and not refused.
@@ -25,6 +25,10 @@ struct SimulatedServer {
     private(set) var refused: Set<SyncValue> = []
     /// A value that came into the log by two operations.
     private(set) var doubled: SyncValue?
+    /// The largest number of each device in the log (rule 4).
+    private var ends: [Identifier: Int64] = [:]
+    /// A device of which the log has a number twice, or numbers in another order.
+    private(set) var brokenChain: Identifier?
     /// The ids of devices that belong to somebody else.
     private var taken: Set<Identifier> = []
     private var forbidden: Set<Right> = []
@@ -80,7 +84,9 @@ struct SimulatedServer {
         (core.pageLimit, core.minimumSchema) = (self.core.pageLimit, self.core.minimumSchema)
         let clock = bug == .believesClocks ? now + 864_000_000 : now
         let former = Former(of: request, in: store)
+        let head = store.history.head.number
         let response = try core.handle(request, at: clock, over: &tables).response
+        noteEnds(after: head)
         try twin?.handle(request, by: core, at: clock, expecting: response)
         if let tag = store.entry(store.history.head.number)?.tag { states[tag] = store.rows }
         if case .push(let packet) = request, case .verdicts(let verdicts, _) = response {
@@ -135,6 +141,15 @@ struct SimulatedServer {
         }
     }
 
+    /// Compares new entries of the log with the largest numbers of their devices.
+    private mutating func noteEnds(after former: Int64) {
+        for number in former..<max(store.history.head.number, former) {
+            guard let entry = store.entry(number + 1) else { continue }
+            if entry.end.number <= ends[entry.device] ?? 0 { brokenChain = brokenChain ?? entry.device }
+            ends[entry.device] = entry.end.number
+        }
+    }
+
     private mutating func noteArrival(of transaction: Transaction) {
         for operation in transaction.operations {
             guard case .insert(_, _, let values) = operation.action else { continue }
@@ -151,7 +166,9 @@ struct SimulatedServer {
     ) throws {
         let device = Identifier(high: 9, low: 9)
         var same = random
+        let head = store.history.head.number
         let response = try core.write(rows, as: device, at: now, over: &tables, using: &random).response
+        noteEnds(after: head)
         try twin?.transaction { tables in
             let second = try core.write(rows, as: device, at: now, over: &tables, using: &same).response
             guard response?.transaction == second?.transaction, response?.verdict == second?.verdict else {
@@ -204,7 +221,7 @@ struct SimulatedServer {
     mutating func backUp() throws {
         tables.space.history.backup = store.history.head.number
         try twin?.save { $0.history = store.history }
-        backup = (store, reference, arrived, decided)
+        backup = (store, reference, arrived, decided, ends)
         try twin?.backUp()
     }
 
@@ -213,7 +230,7 @@ struct SimulatedServer {
     /// - Parameter epoch: The new epoch; `nil` if nobody announces the restore.
     mutating func restore(announcing epoch: Identifier?) throws -> Bool {
         guard let backup else { return false }
-        (tables.space, reference, arrived, decided) = backup
+        (tables.space, reference, arrived, decided, ends) = backup
         try tables.space.reload()
         try twin?.restore()
         pushed = []
