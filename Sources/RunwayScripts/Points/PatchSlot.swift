@@ -7,14 +7,17 @@ public import Synchronization
 final class PatchSlot: Sendable {
     let name: String
     let version: Int
+    /// Whether the first argument is the name of an endpoint's type.
+    let isReformer: Bool
     let native: NativeFunction
     @usableFromInline let isAttached = Atomic(false)
     /// Guards what a runtime has put here. `isAttached` is true only if there is any of it.
     private let attached = Mutex<(patch: Patch?, recorder: CallRecorder?)>((nil, nil))
 
-    init(name: String, version: Int, native: NativeFunction) {
+    init(name: String, version: Int, isReformer: Bool = false, native: NativeFunction) {
         self.name = name
         self.version = version
+        self.isReformer = isReformer
         self.native = native
     }
 

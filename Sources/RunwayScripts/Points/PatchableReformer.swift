@@ -41,7 +41,7 @@ extension ScriptRuntime {
             else { return nil }
             return { try reformer.reform(RawData(arguments[1]), from: endpoint) }
         }
-        let slot = PatchSlot(name: "\(Base.self)", version: version, native: function)
+        let slot = PatchSlot(name: "\(Base.self)", version: version, isReformer: true, native: function)
         open(slot)
         return PatchableReformer(base: reformer, slot: slot)
     }

@@ -77,7 +77,7 @@ final class CallRecorder: Sendable {
         }
         let now = Date().timeIntervalSince1970
         queue.async { [self] in
-            write(slot, ScriptArguments(arguments, now: (now * 1_000).rounded(.down), seed: 0), result)
+            write(slot, arguments, result, at: now)
             pendingByteCount.wrappingSubtract(cost, ordering: .relaxed)
         }
     }
@@ -89,30 +89,44 @@ final class CallRecorder: Sendable {
 
     private func omit() { omitted.wrappingAdd(1, ordering: .relaxed) }
 
-    private func write(_ slot: PatchSlot, _ arguments: ScriptArguments, _ result: NativeResult) {
+    private func write(_ slot: PatchSlot, _ arguments: [[UInt8]], _ result: NativeResult, at time: Double) {
         let omitted = omitted.exchange(0, ordering: .relaxed)
-        var line = Array("{\"point\":".utf8)
-        line += Self.text(slot.name)
-        line += ",\"version\":\(slot.version),\"now\":\(Int64(arguments.now)),\"arguments\":".utf8
-        line += arguments.values
-        switch result {
-        case .returned(let bytes): line += Array(",\"result\":".utf8) + bytes
-        case .threw(let error): line += Array(",\"threw\":".utf8) + Self.text(error)
+        // A line that could not be read again is left out, such as one that is too deep.
+        guard let line = try? line(slot, arguments, result, at: time, omitted),
+            line.utf8.count <= limits.callByteCount + 1_024, (try? JSONDocument(line)) != nil,
+            append(Array(line.utf8) + [0x0A])
+        else { return leaveOut(omitted) }
+    }
+
+    /// Masks secrets in the values only: a name such as `ListReformer<UserToken>` looks like one, too.
+    private func line(
+        _ slot: PatchSlot, _ arguments: [[UInt8]], _ result: NativeResult, at time: Double, _ omitted: Int
+    ) throws(JSONError) -> String {
+        func shown(_ value: [UInt8]) throws(JSONError) -> String {
+            redaction.redactedText(of: try JSONDocument(value).root, maximumByteCount: .max, isIndented: false)
         }
-        line += (omitted > 0 ? ",\"omitted\":\(omitted)}" : "}").utf8
-        guard let document = try? JSONDocument(line) else { return leaveOut(omitted) }
-        let text = redaction.redactedText(of: document.root, maximumByteCount: .max, isIndented: false)
-        guard text.utf8.count <= limits.callByteCount + 1_024, append(Array(text.utf8) + [0x0A]) else {
-            return leaveOut(omitted)
+        var values: [String] = []
+        for (index, argument) in arguments.enumerated() {
+            let isName = slot.isReformer && index == 0
+            values.append(isName ? String(decoding: argument, as: UTF8.self) : try shown(argument))
         }
+        let outcome =
+            switch result {
+            case .returned(let bytes): "\"result\":\(try shown(bytes))"
+            case .threw(let error): "\"threw\":\(Self.text(error))"
+            }
+        return """
+            {"point":\(Self.text(slot.name)),"version":\(slot.version),"now":\(Int64(time * 1_000)),\
+            "arguments":[\(values.joined(separator: ","))],\(outcome)\(omitted > 0 ? ",\"omitted\":\(omitted)" : "")}
+            """
     }
 
     private func leaveOut(_ others: Int) { omitted.wrappingAdd(others + 1, ordering: .relaxed) }
 
-    private static func text(_ string: String) -> [UInt8] {
+    private static func text(_ string: String) -> String {
         var writer = JSONWriter()
         writer.string(string)
-        return writer.bytes
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     /// Appends a line, or the note that there is no space for it. Returns whether it was appended.

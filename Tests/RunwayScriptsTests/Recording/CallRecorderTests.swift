@@ -100,6 +100,25 @@ struct CallRecorderTests {
         #expect(names.count == 2 && names[1].contains("hunter2"))
     }
 
+    @Test func namesAreNotMasked() async throws {
+        struct Session: APIService {
+            static let name = "session"
+            static let environments: [ServiceEnvironment: String] = [.release: "https://session.example"]
+        }
+        let point = PatchPoint("auth:rows", version: 1) { (text: String) in text }
+        let lines = try await lines(.default.adding(["result", "version"])) { runtime throws in
+            runtime.open(point)
+            #expect(point("Loft") == "Loft")
+            let reformer = runtime.patchable(TitleReformer(), version: 2)
+            let body = RawData(Array(#"{"items":[],"token":"abc"}"#.utf8))
+            #expect(try reformer.reform(body, from: Session.get("/rentals")) == [])
+        }
+        try #require(lines.count == 2)
+        #expect(lines[0].hasPrefix(#"{"point":"auth:rows","version":1,"now":1"#))
+        #expect(lines[0].hasSuffix(#","arguments":["Loft"],"result":"Loft"}"#))
+        #expect(lines[1].hasSuffix(#"["GetEndpoint<Session>",{"items":[],"token":"[redacted]"}],"result":[]}"#))
+    }
+
     @Test func laterLinesFollowThoseOfEarlierProcesses() async throws {
         for _ in 1...2 { _ = try await lines { _ = Self.call(rows: $0) } }
         // A process ended within a line.
