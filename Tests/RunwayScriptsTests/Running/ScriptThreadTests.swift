@@ -7,7 +7,10 @@ struct ScriptThreadTests {
     private final class Context: ScriptContext {
         func run(_ file: ScriptFile, until deadline: DispatchTime) throws(ScriptError) {}
         func declarations() throws(ScriptError) -> [UInt8] { [] }
-        func call(_: Int, _: ScriptArguments, until: DispatchTime) throws(ScriptError) -> [UInt8] { [] }
+        /// Returns its deadline.
+        func call(_: Int, _: ScriptArguments, until deadline: DispatchTime) throws(ScriptError) -> [UInt8] {
+            Array("\(deadline.uptimeNanoseconds)".utf8)
+        }
         func takeConsole() -> [UInt8]? { nil }
     }
 
@@ -54,6 +57,28 @@ struct ScriptThreadTests {
         let after = DispatchTime.now().uptimeNanoseconds
         let deadline = try #require(UInt64(String(decoding: bytes, as: UTF8.self)))
         #expect((before...after).contains(deadline - 60_000_000_000))
+    }
+
+    @Test func callersOnTheMainThreadWaitLess() throws {
+        defer { thread.close() }
+        let defaults = ScriptDeadlines()
+        #expect(defaults.main == .milliseconds(8) && defaults.elsewhere == .milliseconds(200))
+        let folder = try MarkerFolder()
+        let deadlines = ScriptDeadlines(main: .seconds(60), elsewhere: .seconds(90), loading: .seconds(60))
+        let runtime = try ScriptRuntime(marker: folder.marker, build: "412", deadlines: deadlines) { _ in }
+        _ = try runtime.thread.perform(for: owner, within: .seconds(60)) { contexts, _ in
+            contexts[1] = Context()
+            return []
+        }
+        let key = PointKey(kind: .patch, name: "rows")
+        let script = ScriptRuntime.Script(
+            bundle: .test(""), owner: owner, context: 1, functions: [key: .init(index: 0, version: 1)])
+        for (isMain, limit) in [(true, 60_000_000_000 as UInt64), (false, 90_000_000_000)] {
+            let before = DispatchTime.now().uptimeNanoseconds
+            let bytes = try #require(runtime.call(key, of: script, [], isMain: isMain))
+            let deadline = try #require(UInt64(String(decoding: bytes, as: UTF8.self)))
+            #expect((before...DispatchTime.now().uptimeNanoseconds).contains(deadline - limit))
+        }
     }
 
     @Test func timeOfOthersIsNobodysFailure() {
