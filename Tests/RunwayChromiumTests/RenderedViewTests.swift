@@ -8,33 +8,78 @@ import Testing
 /// Views rendered to HTML, in a real browser.
 @Suite(.enabled(if: SharedBrowser.isInstalled))
 struct RenderedViewTests {
-    /// One value of each attribute, and the computed style of its property: in light and, if it differs, in dark colours.
-    private static let samples: [(attribute: Attribute, json: String, light: String, dark: String?)] = [
-        (.width, "120", "120px", nil), (.height, "30", "30px", nil), (.maxWidth, "60", "60px", nil),
-        (.grow, "2", "2", nil), (.paddingInline, "8", "8px", nil), (.paddingBlock, "4.5", "4.5px", nil),
-        (.gap, "6", "6px", nil), (.align, #""center""#, "center", nil),
-        (
-            .background, ##"{"light":"#0a60ff","dark":"#00000080"}"##, "rgb(10, 96, 255)",
-            "rgba(0, 0, 0, 0.5"
-        ), (.color, ##"{"light":"#f00","dark":"#0f0"}"##, "rgb(255, 0, 0)", "rgb(0, 255, 0)"),
-        (.border, ##""#00f""##, "1px solid rgb(0, 0, 255)", nil), (.radius, "12", "12px", nil),
-        (.shadow, "4", "rgba(0, 0, 0, 0.33) 0px 0px 4px", nil), (.opacity, "0.5", "0.5", nil),
-        (.clip, "true", "clip", nil), (.font, #""title""#, "28px", nil), (.weight, #""semibold""#, "600", nil),
-        (.textAlign, #""end""#, "end", nil), (.lines, "2", "2", nil),
-        (.decoration, #""strike""#, "line-through", nil), (.fit, #""cover""#, "cover", nil),
-        (.ratio, "1.5", "1.5", nil), (.rotate, "45", "45deg", nil), (.scale, "1.5", "1.5", nil),
-        (.animate, #"{"property":"slide","from":0,"to":-50,"seconds":8}"#, "8s linear", nil),
-    ]
+    /// The nodes of which attributes are sampled, without the attribute. Their sizes depend on no font.
+    private enum Plain: String, CaseIterable {
+        case box, wrap, text, image
 
-    /// The width and the height of a box with each attribute of ``samples`` that changes them, in whole points. The box
-    /// contains two of 100 and 40 times 20 points, so that it has 100 times 40 without attributes.
-    private static let sizes: [Attribute: [Int]] = [
-        .width: [120, 40], .height: [100, 30], .maxWidth: [60, 40], .paddingInline: [116, 40],
-        .paddingBlock: [100, 49], .gap: [100, 46], .border: [102, 42], .ratio: [100, 67], .rotate: [99, 99],
-        .scale: [150, 60],
+        var members: String {
+            switch self {
+            case .box: #""node":"box","children":[{"node":"box","width":100,"height":20},\#(Self.narrow)]"#
+            case .wrap:
+                #""node":"box","layout":"wrap","children":[\#(repeatElement(Self.narrow, count: 25).joined(separator: ","))]"#
+            case .text: #""node":"text","text":"a\nb\nc","width":100"#
+            case .image: #""node":"image","width":40,"height":30"#
+            }
+        }
+
+        private static let narrow = #"{"node":"box","width":40,"height":20}"#
+
+        /// The width and the height, in whole points.
+        var size: [Int] {
+            switch self {
+            case .box: [100, 40]
+            case .wrap: [1000, 20]
+            case .text: [100, 69]
+            case .image: [40, 30]
+            }
+        }
+    }
+
+    /// A value of an attribute, and what it makes of a node.
+    private struct Sample {
+        let attribute: Attribute
+        let plain: Plain
+        let json: String
+        /// The computed style in light and, if it differs, in dark colours; `nil` for the width of the screen.
+        let light: String?
+        var dark: String?
+        /// The width and the height, if not those of the plain node; `nil` for the width of the screen.
+        var size: [Int?]
+        /// Where the second child, or the first letter of a text, begins: counted from the first child in the direction
+        /// of the text, or in percent of the free width.
+        var offset: Int
+
+        init(
+            _ attribute: Attribute, of plain: Plain = .box, _ json: String, _ light: String?, dark: String? = nil,
+            size: [Int?]? = nil, offset: Int? = nil
+        ) {
+            (self.attribute, self.plain, self.json, self.light, self.dark) = (attribute, plain, json, light, dark)
+            (self.size, self.offset) = (size ?? plain.size, offset ?? 0)
+        }
+    }
+
+    private static let samples: [Sample] = [
+        Sample(.width, "120", "120px", size: [120, 40]), Sample(.width, #""fill""#, nil, size: [nil, 40]),
+        Sample(.width, of: .wrap, #""content""#, "1000px", offset: 40),
+        Sample(.height, "30", "30px", size: [100, 30]), Sample(.maxWidth, "60", "60px", size: [60, 40]),
+        Sample(.grow, "2", "2"), Sample(.paddingInline, "8", "8px", size: [116, 40]),
+        Sample(.paddingBlock, "4.5", "4.5px", size: [100, 49]), Sample(.gap, "6", "6px", size: [100, 46]),
+        Sample(.align, #""center""#, "center", offset: 30), Sample(.align, #""end""#, "end", offset: 60),
+        Sample(
+            .background, ##"{"light":"#0a60ff","dark":"#00000080"}"##, "rgb(10, 96, 255)", dark: "rgba(0, 0, 0, 0.5)"),
+        Sample(.color, of: .text, ##"{"light":"#f00","dark":"#0f0"}"##, "rgb(255, 0, 0)", dark: "rgb(0, 255, 0)"),
+        Sample(.border, ##""#00f""##, "1px solid rgb(0, 0, 255)", size: [102, 42]), Sample(.radius, "12", "12px"),
+        Sample(.shadow, "4", "rgba(0, 0, 0, 0.33) 0px 0px 4px 0px"), Sample(.opacity, "0.5", "0.5"),
+        Sample(.clip, "true", "clip"), Sample(.font, of: .text, #""title""#, "28px", size: [100, 113]),
+        Sample(.weight, of: .text, #""semibold""#, "600"),
+        Sample(.textAlign, of: .text, #""center""#, "center", offset: 50),
+        Sample(.textAlign, of: .text, #""end""#, "end", offset: 100),
+        Sample(.lines, of: .text, "2", "2", size: [100, 46]),
+        Sample(.decoration, of: .text, #""strike""#, "line-through"), Sample(.fit, of: .image, #""cover""#, "cover"),
+        Sample(.ratio, "1.5", "1.5 / 1", size: [100, 67]),
+        Sample(.rotate, "45", "45deg", size: [99, 99], offset: 14), Sample(.scale, "1.5", "1.5", size: [150, 60]),
+        Sample(.animate, #"{"property":"slide","from":0,"to":-50,"seconds":8}"#, "8s linear infinite both slide_0_-50"),
     ]
-    /// Where the second box begins, counted from the first in the direction of the text, if not there.
-    private static let offsets: [Attribute: Int] = [.align: 30, .rotate: 14]
 
     private static func page(_ text: String, _ json: String = "{}", isRightToLeft: Bool = false) throws -> String {
         let document = try ViewDocument(Array(text.utf8))
@@ -53,7 +98,7 @@ struct RenderedViewTests {
         try JSONDecoder().decode(Value.self, from: Data(try await visit.page.evaluate(expression).utf8))
     }
 
-    /// The computed style of each property, and the box, of the node with the attribute and of one without.
+    /// The computed style and the box of each sample, and the style of the same node without the attribute.
     private struct Found: Decodable {
         let styles, initial: [String]
         let sizes: [[Int]]
@@ -62,22 +107,33 @@ struct RenderedViewTests {
 
     /// In both directions, at three widths, in light and in dark.
     @Test func everyAttributeHasItsStyleAndBox() async throws {
-        #expect(Self.samples.map(\.attribute) == Attribute.allCases)
-        let content = #""children":[{"node":"box","width":100,"height":20},{"node":"box","width":40,"height":20}]"#
-        let nodes = Self.samples.map { #"{"node":"box",\#(content),"\#($0.attribute.rawValue)":\#($0.json)}"# }
-        let text = #"{"node":"box","children":[{"node":"box",\#(content)},\#(nodes.joined(separator: ","))]}"#
+        #expect(Set(Self.samples.map(\.attribute)) == Set(Attribute.allCases))
+        let plain = Plain.allCases.map { "{\($0.members)}" }
+        let nodes = Self.samples.map { #"{"\#($0.attribute.rawValue)":\#($0.json),\#($0.plain.members)}"# }
+        let text = #"{"node":"box","children":[\#((plain + nodes).joined(separator: ","))]}"#
         let pages = try ["/ltr": Self.page(text), "/rtl": Self.page(text, isRightToLeft: true)]
         let properties = Self.samples.map { #""\#($0.attribute.row.property)""# }.joined(separator: ",")
+        let places = Self.samples.map { Plain.allCases.firstIndex(of: $0.plain) ?? 0 }
         let look = """
             (() => {
-              const [plain, ...nodes] = document.querySelector('main').firstChild.children
-              const names = [\(properties)]
-              const start = node => node.getBoundingClientRect()[document.dir === 'rtl' ? 'right' : 'left']
+              const all = [...document.querySelector('main').firstChild.children]
+              const nodes = all.slice(\(plain.count)), names = [\(properties)], places = \(places)
+              const side = (node, isEnd) => node.getBoundingClientRect()[(document.dir === 'rtl') !== isEnd ? 'right' : 'left']
+              const gap = (one, other, isEnd) => Math.abs(side(one, isEnd) - side(other, isEnd))
+              const offset = node => {
+                if (node.children.length) return gap(node.children[0], node.children[1], false)
+                if (!node.firstChild) return 0
+                const letter = document.createRange()
+                letter.setStart(node.firstChild, 0)
+                letter.setEnd(node.firstChild, 1)
+                const before = gap(node, letter, false)
+                return 100 * before / (before + gap(node, letter, true))
+              }
               return {
                 styles: names.map((name, i) => getComputedStyle(nodes[i]).getPropertyValue(name)),
-                initial: names.map(name => getComputedStyle(plain).getPropertyValue(name)),
+                initial: names.map((name, i) => getComputedStyle(all[places[i]]).getPropertyValue(name)),
                 sizes: nodes.map(node => node.getBoundingClientRect()).map(box => [box.width, box.height].map(Math.round)),
-                offsets: nodes.map(node => Math.abs(Math.round(start(node.children[1]) - start(node.children[0])))),
+                offsets: nodes.map(node => Math.round(offset(node))),
               }
             })()
             """
@@ -86,18 +142,18 @@ struct RenderedViewTests {
                 try await visit.page.setScreen(width: width, height: 700, isDark: isDark)
                 try await show("/\(direction)", in: visit)
                 let found: Found = try await value(look, in: visit)
+                let text = isDark ? "rgb(255, 255, 255)" : "rgb(0, 0, 0)"
                 for (index, sample) in Self.samples.enumerated() {
-                    let (attribute, place) = (sample.attribute, "\(sample.attribute) at \(width), \(direction)")
-                    let expected = isDark ? sample.dark ?? sample.light : sample.light
-                    #expect(found.styles[index].hasPrefix(expected), "\(place) is \(found.styles[index])")
+                    let place = "\(sample.attribute) \(sample.json) at \(width), \(direction)"
+                    let expected = (isDark ? sample.dark : nil) ?? sample.light ?? "\(width)px"
+                    #expect(found.styles[index] == expected, "\(place)")
                     // The used size stands in for "auto".
-                    let isSize = [.width, .height].contains(attribute)
-                    let initial = found.initial[index]
-                    #expect(isSize || initial.hasPrefix(attribute.row.initial), "\(place) is \(initial) by default")
-                    let size = Self.sizes[attribute] ?? [100, 40]
-                    #expect(found.sizes[index] == size, "\(place) has a box of \(found.sizes[index])")
-                    let offset = Self.offsets[attribute] ?? 0
-                    #expect(found.offsets[index] == offset, "\(place) begins at \(found.offsets[index])")
+                    if ![.width, .height].contains(sample.attribute) {
+                        let initial = sample.attribute.row.initial.replacing("CanvasText", with: text)
+                        #expect(found.initial[index] == initial, "\(place), by default")
+                    }
+                    #expect(found.sizes[index] == sample.size.map { $0 ?? width }, "\(place)")
+                    #expect(found.offsets[index] == sample.offset, "\(place)")
                 }
             }
         }

@@ -15,7 +15,7 @@ extension Attribute {
         let form: ValueForm
         /// The property of the style sheet.
         let property: String
-        /// The computed value of the property where the attribute is absent.
+        /// The computed value of the property where the attribute is absent; `CanvasText` is the page's colour of text.
         let initial: String
         /// Text around the value in the declaration.
         var before = "", after = ""
@@ -43,9 +43,10 @@ extension Attribute {
             initial: "start", modifier: "the stack's alignment"),
         .background: Row(
             form: .color, property: "background-color", initial: "rgba(0, 0, 0, 0)", modifier: "background(_:)"),
-        .color: Row(form: .color, property: "color", initial: "", modifier: "foregroundStyle(_:)"),
+        .color: Row(form: .color, property: "color", initial: "CanvasText", modifier: "foregroundStyle(_:)"),
         .border: Row(
-            form: .color, property: "border", initial: "0px none", before: "1px solid ", modifier: "overlay(_:)"),
+            form: .color, property: "border", initial: "0px none CanvasText", before: "1px solid ",
+            modifier: "overlay(_:)"),
         .radius: Row(
             form: .number(0...1000, .points), property: "border-radius", initial: "0px",
             modifier: "clipShape(_:)"),
@@ -77,7 +78,7 @@ extension Attribute {
             property: "text-decoration-line", initial: "none", modifier: "underline(_:), strikethrough(_:)"),
         .fit: Row(
             form: .keyword(["cover": "cover", "contain": "contain"]), property: "object-fit",
-            initial: "fill",
+            initial: "contain",
             modifier: "aspectRatio(contentMode:)"),
         .ratio: Row(
             form: .number(0.01...100, .none), property: "aspect-ratio", initial: "auto", modifier: "aspectRatio(_:)"),
