@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Drives a real browser through `runway proxy`, with nginx and httpbin behind it: installs what is missing (Debian's
-# chromium; Playwright and axe, into .build/browser), builds, runs Scripts/browser/browse.py, and then pages of
-# `runway view` by Scripts/browser/accessibility.py. Ends with the exit code of the first that fails.
+# chromium; Playwright, axe and jsonschema, into .build/browser), builds, runs Scripts/browser/browse.py, pages of
+# `runway view` by Scripts/browser/accessibility.py, and the schema of its documents by Scripts/browser/schema.py.
+# Ends with the exit code of the first that fails.
 #
 # The argument `install` has it only install.
 #
@@ -9,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-versions="playwright==1.65.2 axe-playwright-python==0.1.8"
+versions="playwright==1.65.2 axe-playwright-python==0.1.8 jsonschema==4.26.0"
 venv=.build/browser/venv
 
 fail() {
@@ -30,7 +31,7 @@ fi
 
 installed() {
     "$venv/bin/python" -c 'from importlib.metadata import version; import sys
-print(*(f"{name}=={version(name)}" for name in sys.argv[1:]))' playwright axe-playwright-python 2>/dev/null
+print(*(f"{name}=={version(name)}" for name in sys.argv[1:]))' playwright axe-playwright-python jsonschema 2>/dev/null
 }
 if [ "$(installed)" != "$versions" ]; then
     python3 -m venv --clear "$venv"
@@ -51,3 +52,4 @@ Scripts/integration-servers.sh start "$servers"
 runway=$(swift build --show-bin-path)/runway
 "$venv/bin/python" Scripts/browser/browse.py "$runway" "$(command -v chromium)"
 "$venv/bin/python" Scripts/browser/accessibility.py "$runway" "$(command -v chromium)"
+"$venv/bin/python" Scripts/browser/schema.py "$runway"

@@ -170,4 +170,5 @@ def main(runway: str, chromium: str):
         browser.close()
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,7 +1,7 @@
 /// The JSON Schema of documents, made from the tables of nodes and attributes.
 ///
 /// Editors complete and check documents that name it in `$schema`. The reader of ``ViewDocument`` is more tolerant: it
-/// ignores what it does not know.
+/// ignores what it does not know. Paths inside texts, names, tokens and templates are checked by the reader only.
 public enum ViewSchema {
     /// The schema as text (JSON Schema 2020-12), one member per line, as in `docs/view.schema.json`.
     public static var text: String {
