@@ -22,7 +22,8 @@ public struct ViewLimits: Sendable, Hashable {
     public var maximumNodeCount: Int
     /// The maximum number of nodes that are visited to make one row of a list. The default is 1000.
     public var maximumRowNodeCount: Int
-    /// The maximum number of rows of a list or pages of a pager. The default is 100 000.
+    /// The maximum number of rows of a list or pages of a pager; each of them in a tree may have as many. The default
+    /// is 100 000.
     public var maximumRowCount: Int
     /// The maximum length of one text, or of the detail of one event, in bytes of UTF-8. Longer texts are cut, longer
     /// details are `null`. The default is 10 000; all texts of a tree may have 100 times as much, with those that are
