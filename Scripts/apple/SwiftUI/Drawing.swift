@@ -172,7 +172,7 @@ public protocol Shape: Sendable {
 public struct RoundedRectangle: Shape {
     public init(cornerRadius: CGFloat) {}
     public func path(in rect: CGRect) -> Path { Path(rect) }
-    public func strokeBorder<S: ShapeStyle>(_ content: S, lineWidth: CGFloat = 1) -> some View { Spacer() }
+    @MainActor public func strokeBorder<S: ShapeStyle>(_ content: S, lineWidth: CGFloat = 1) -> some View { Spacer() }
 }
 public struct Path: Equatable, Sendable {
     public init(_ rect: CGRect) {}
