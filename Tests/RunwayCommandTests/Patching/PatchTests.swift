@@ -35,7 +35,7 @@ struct PatchTests {
             #expect(try await refusal(Array(Self.record.utf8)).contains("has no files below scripts/"))
             try FileManager.default.createDirectory(at: scripts, withIntermediateDirectories: true)
             for (file, content, error) in [
-                ("a.js", [0xFF], "no text"), ("a.py", [], "one language"),
+                ("a.js", [0xFF], "is not UTF-8"), ("a.py", [], "one language"),
             ] as [(String, [UInt8], String)] {
                 let script = scripts.appending(path: file)
                 try Data(content).write(to: script)
@@ -44,7 +44,7 @@ struct PatchTests {
             }
             #if !JavaScript
                 try Data("patch('a', 1, a => a)".utf8).write(to: scripts.appending(path: "a.js"))
-                #expect(try await refusal(Array(Self.record.utf8)).contains("the package trait Scripts adds"))
+                #expect(try await refusal(Array(Self.record.utf8)).contains("the package trait Scripts to run JavaScript"))
             #endif
         }
     }
