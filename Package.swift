@@ -359,9 +359,9 @@ let package = Package(
                 product("NIOSSL", of: "swift-nio-ssl", with: "Command"),
             ],
             // Links to the files of Samples/Card.
-            resources: ["embedded-card.json", "embedded-skin.json", "card.json", "skin.json", "card.js"].map {
-                .embedInCode("Views/\($0)")
-            },
+            resources: [
+                "embedded-card.json", "embedded-skin.json", "card.json", "skin.json", "card.js", "repair.js", "view.js",
+            ].map { .embedInCode("Views/\($0)") },
             swiftSettings: settings
         ),
         .executableTarget(

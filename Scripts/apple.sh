@@ -119,7 +119,7 @@ turn macOS "$root/Sources" "$work/macOS/Sources"
 turn macOS "$root/Tests" "$work/macOS/Tests"
 # The package manager writes these types, with the embedded files of the targets.
 echo 'struct PackageResources { static let runway_js: [UInt8] = [] }' >"$work/macOS/Sources/RunwayBridge/PackageResources.swift"
-echo 'struct PackageResources { static let card_json: [UInt8] = [], skin_json = card_json, card_js = card_json, embedded_card_json = card_json, embedded_skin_json = card_json }' \
+echo 'struct PackageResources { static let card_json: [UInt8] = [], skin_json = card_json, card_js = card_json, repair_js = card_json, view_js = card_json, embedded_card_json = card_json, embedded_skin_json = card_json }' \
     >"$work/macOS/Sources/RunwayDemo/PackageResources.swift"
 
 # Each target of Package.swift is in one of these lists, or among the exceptions of TidyTests. Those that the program runs:

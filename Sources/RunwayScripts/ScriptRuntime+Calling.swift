@@ -47,6 +47,12 @@ extension ScriptRuntime {
         document(PointKey(kind: .view, name: name), [state]) { $0 == .object }
     }
 
+    /// Returns whether a function of a bundle's scripts has failed in this process, as the call that failed knows it
+    /// already: records arrive later. Failures that are not the script's do not count.
+    ///
+    /// - Parameter bundle: The name and the version, as ``ScriptBundle/id``.
+    public func hasFailed(_ bundle: String) -> Bool { state.withLock { $0.ledger.hasFailures(of: bundle) } }
+
     private func document(
         _ key: PointKey, _ arguments: [JSONValue], where isExpected: (JSONKind) -> Bool
     ) -> JSONDocument? {

@@ -13,22 +13,16 @@
     /// are real.
     @Suite(.timeLimit(.minutes(5)))
     struct HomeCardTests {
-        /// Repairs ``HomeReformer``.
-        private static let repair = """
-            patch("HomeReformer", 1, (endpoint, body) => {
-                const home = body.data
-                return {
-                    id: home.esf_id, title: home.esf_title, price: `${home.esf_total_price.toFixed(1)} 万`,
-                    unitPrice: `${home.esf_unit_price} 元/㎡`,
-                    place: `${home.esf_area.toFixed(1)} ㎡ · ${home.esf_district}`, address: home.esf_address,
-                }
-            })
-            """
         /// A repair that reads another name than the server sends.
-        private static let mistake = repair.replacing("body.data", with: "body.result")
+        private static var mistake: [String: String] {
+            files("repair") { $0.replacing("body.data", with: "body.result") }
+        }
 
-        private static func files(_ script: String) -> [String: String] {
-            HomeCardFiles.published.merging(["scripts/repair.js": script]) { $1 }
+        /// The published files, with another text of a script.
+        private static func files(_ script: String, _ change: (String) -> String) -> [String: String] {
+            var files = HomeCardFiles.published
+            files["scripts/\(script).js"] = files["scripts/\(script).js"].map(change)
+            return files
         }
 
         @Test func scriptOfTheBundleHandlesTheTap() async throws {
@@ -52,18 +46,41 @@
             }
         }
 
+        @Test func cardHasItsScriptOrItsFile() async throws {
+            try await HomeApp.run { app in
+                let home = try JSONDocument(JSONEncoder().encode(await app.site.home(as: HomeCardReformer())))
+                try await app.install(2, HomeCardFiles.published)
+                let bundle = try await app.launch()
+                let file = try ViewDocument(cardOf: bundle)
+                let opened = try #require(app.scripts.state(after: "home.tap", home.root, home.root["id"]))
+                let card = try app.card(opened.root, of: bundle)
+                let address = try #require(card.node(at: ["3"]))
+                #expect(address.text == home.root["address"].string && address.tap?.name == "page.open")
+                let page = try JSONDocument(Array(try #require(address.tap?.detail)))
+                #expect(try page.root.string == "app://homes/map?id=\(home.root["id"].require(String.self))")
+                // Otherwise the script draws what the file does.
+                #expect(try app.card(home.root, of: bundle).root.children.map(\.key) == ["0", "1", "2", "4"])
+                #expect(!app.scripts.hasFailed("homes@\(bundle.id)"))
+
+                try await app.install(3, Self.files("view") { $0.replacing("unitPrice.re", with: "unit.re") })
+                let failing = try await app.launch()
+                #expect(try app.card(opened.root, of: failing).root == file.tree(of: opened.root).root)
+                #expect(app.scripts.hasFailed("homes@\(failing.id)"))
+            }
+        }
+
         @Test func rehearsedPatchRepairsTheReformer() async throws {
             try await HomeApp.run { app in
                 _ = try await app.home()
                 await app.scripts.flushRecordedCalls()
                 let calls = RecordedCalls(Array(try Data(contentsOf: app.recordedCalls)))
 
-                try await app.install(2, Self.files(Self.mistake))
+                try await app.install(2, Self.mistake)
                 try await app.launch()
                 let failed = try await app.scripts.rehearse(calls)
                 #expect(failed.calls.map(\.kind) == [.failed] && failed.calls[0].error?.file == "scripts/repair.js")
 
-                try await app.install(3, Self.files(Self.repair))
+                try await app.install(3, HomeCardFiles.published)
                 try await app.launch()
                 // Only what the app shows wrongly is different.
                 let rehearsal = try await app.scripts.rehearse(calls)
@@ -77,16 +94,19 @@
             try await HomeApp.run { app in
                 let native = try await app.site.home(as: HomeReformer())
                 let repaired = try await app.site.home(as: HomeCardReformer())
-                try await app.install(2, Self.files(Self.repair))
+                try await app.install(2, HomeCardFiles.published)
                 let good = try await app.launch()
                 #expect(try await app.home() == repaired)
+                #expect(!app.scripts.hasFailed("homes@\(good.id)"))
                 try app.store.ready(good.id)
 
                 // An app whose point was closed does not report that its bundle is ready.
-                try await app.install(3, Self.files(Self.mistake))
+                try await app.install(3, Self.mistake)
                 for _ in 1...2 {
                     #expect(try await app.launch().id.version == 3)
                     for _ in 1...4 { #expect(try await app.home() == native) }
+                    // No record is awaited.
+                    #expect(app.scripts.hasFailed("homes@\(app.store.running.id)"))
                 }
                 let failures = try await app.records.lines(7).filter {
                     $0.contains("@3") && $0.contains("HomeReformer")
@@ -150,6 +170,13 @@
                 try await scripts.load(ScriptBundle(bundle, name: "homes", runtime: "1"))
             }
             return bundle
+        }
+
+        /// Draws a card by the script of its bundle, or as the bundle's file does.
+        func card(_ home: JSONValue, of bundle: RunningBundle) throws -> ViewTree {
+            let skin = try ViewSkin(JSONDocument(Array(bundle.read("skin.json") ?? Data())).root)
+            let drawn = scripts.view("card", of: home).flatMap { try? ViewDocument($0.root, skin: skin) }
+            return try (drawn ?? ViewDocument(cardOf: bundle)).tree(of: home)
         }
 
         /// Loads the home, and converts it as the app does.

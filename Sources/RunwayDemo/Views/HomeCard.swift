@@ -41,11 +41,14 @@
             ]
         }
 
-        /// The files of the next version: the card has a marquee, and a script handles its tap.
+        /// The files of the next version: the card has a marquee, and scripts handle its tap, draw it and repair the
+        /// reformer of a home.
         package static var published: [String: String] {
             [
                 "card.json": text(PackageResources.card_json), "skin.json": text(PackageResources.skin_json),
                 "scripts/card.js": text(PackageResources.card_js),
+                "scripts/repair.js": text(PackageResources.repair_js),
+                "scripts/view.js": text(PackageResources.view_js),
             ]
         }
 

@@ -27,6 +27,8 @@ struct PointLedger: Sendable {
         failures[Entry(bundle: bundle, key: key), default: 0] >= Self.maximumFailures
     }
 
+    func hasFailures(of bundle: String) -> Bool { failures.keys.contains { $0.bundle == bundle } }
+
     /// Counts a failure. Returns whether it closed the point.
     mutating func fail(_ key: PointKey, of bundle: String) -> Bool {
         failures[Entry(bundle: bundle, key: key), default: 0] += 1

@@ -16,5 +16,6 @@ struct PointLedgerTests {
         for _ in 1...3 { _ = ledger.fail(key, of: "shop@1") }
         #expect(!ledger.isClosed(key, for: "shop@2"))
         #expect(!ledger.isClosed(PointKey(kind: .view, name: "orders.rows"), for: "shop@1"))
+        #expect(ledger.hasFailures(of: "shop@1") && !ledger.hasFailures(of: "shop@2"))
     }
 }

@@ -1,0 +1,1 @@
+../../../Samples/Card/published/scripts/repair.js
