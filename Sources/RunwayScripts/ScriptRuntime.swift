@@ -64,10 +64,10 @@ public final class ScriptRuntime: Sendable {
     ///     and read.** Set it on test devices and in test builds only.
     ///
     ///     A line has the arguments and the result of a native function as JSON, or the type of the error that it
-    ///     threw; values of members with secret names are masked. A call for which a script has the result is not
-    ///     recorded. The file has mode 0600, belongs to one runtime of one process, and takes at most 16 MiB and 10,000
-    ///     calls. A call of more than 256 KiB is left out and counted. Calls are encoded on the caller's thread, and
-    ///     written on a queue of the runtime.
+    ///     threw. Values of members with secret names are masked, and secrets within other strings, such as a token in
+    ///     a URL. A call for which a script has the result is not recorded. The file has mode 0600, belongs to one
+    ///     runtime of one process, and takes at most 16 MiB and 10,000 calls. A call of more than 256 KiB is left out
+    ///     and counted. Calls are encoded on the caller's thread, and written on a queue of the runtime.
     ///   - receive: Receives records in order, on a queue of the runtime. The default ignores them.
     /// - Throws: ``ScriptError`` of kind `markerInUse`, `markerUnusable` or `recordsUnusable`.
     public convenience init(
