@@ -139,6 +139,13 @@
             #expect(rehearsal.calls.map(\.differences.first?.expected) == ["the error Broken", "the error Other"])
         }
 
+        @Test func scriptThatThrowsEqualsANativeError() async throws {
+            let rehearsal = try await rehearse(
+                line("other", "1", #""threw":"Other""#), line("other", "2", #""result":2"#),
+                with: "patch('other', 1, n => { throw 1 })")
+            #expect(rehearsal.calls.map(\.kind) == [.equal, .failed])
+        }
+
         @Test func patchesWithoutCallsAreNamed() async throws {
             let rehearsal = try await rehearse(
                 line("number", "1", #""result":-1"#), line("absent", "1", #""result":1"#),
