@@ -53,6 +53,10 @@ final class CallRecorder: Sendable {
         file = try LockedFile(url, O_APPEND, inUse: .recordsUnusable, unusable: .recordsUnusable)
         self.redaction = redaction
         self.limits = limits
+        var first: UInt8 = 0
+        if pread(file.descriptor, &first, 1, 0) == 1, first != UInt8(ascii: "{") {
+            throw ScriptError(.recordsUnusable, "The file \(url.path) is not one of recorded calls")
+        }
         #if canImport(Darwin)
             do { try PrivateFolder.protect(url) } catch {
                 throw ScriptError(.recordsUnusable, "The file \(url.path) can't be protected: \(error)")
@@ -160,7 +164,7 @@ final class CallRecorder: Sendable {
         return true
     }
 
-    /// Counts the lines in the file, and removes a torn one at its end.
+    /// Counts the lines in the file, and removes a torn one at its end. A file that can't be read stays as it is.
     private func count(_ state: inout State) {
         state.isCounted = true
         var (buffer, offset) = ([UInt8](repeating: 0, count: 1 << 16), 0)
@@ -168,7 +172,8 @@ final class CallRecorder: Sendable {
             let count = buffer.withUnsafeMutableBytes {
                 pread(file.descriptor, $0.baseAddress, $0.count, off_t(offset))
             }
-            guard count > 0 else { break }
+            guard count >= 0 else { return isFull.store(true, ordering: .relaxed) }
+            if count == 0 { break }
             for (index, byte) in buffer[..<count].enumerated() where byte == 0x0A {
                 state.byteCount = offset + index + 1
                 state.lineCount += 1

@@ -181,6 +181,13 @@ struct CallRecorderTests {
         }
         #expect(below?.kind == .recordsUnusable)
     }
+
+    @Test func fileOfAnotherFormIsNotChanged() throws {
+        try Data("a photo\nwithout end".utf8).write(to: file)
+        let error = #expect(throws: ScriptError.self) { try CallRecorder(file, redaction: .default) }
+        #expect(error?.kind == .recordsUnusable)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "a photo\nwithout end")
+    }
 }
 
 private enum Backend: APIService {
