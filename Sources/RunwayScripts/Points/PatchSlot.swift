@@ -41,10 +41,14 @@ final class PatchSlot: Sendable {
         }
     }
 
+    /// Whether the task computes the native result for a rehearsal, in which scripts take no part.
+    @TaskLocal static var isNative = false
+
     /// Calls the script, if there is one and it succeeds, or the native function, whose calls are recorded.
     func call<Output: Codable, Failure>(
         _ arguments: () throws -> [[UInt8]], native: () throws(Failure) -> Output
     ) throws(Failure) -> Output {
+        if Self.isNative { return try native() }
         let (patch, recorder) = attached.withLock { $0 }
         if let output = patch?.output(Output.self, of: arguments) { return output }
         guard let recorder else { return try native() }

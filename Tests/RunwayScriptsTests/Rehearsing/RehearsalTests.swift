@@ -154,6 +154,15 @@
             #expect(rehearsal.calls.map(\.kind) == [.equal, .failed])
         }
 
+        @Test func nativeResultContainsNoOtherPatch() async throws {
+            let app = try await ScriptedApp.running("patch('outer', 1, n => -n)\npatch('number', 1, n => 7)")
+            let number = app.number
+            app.runtime.open(PatchPoint("outer", version: 1) { (n: Int) in number(n) })
+            let records = RecordedCalls(Array(line("outer", "5", #""result":-5"#).utf8))
+            let rehearsal = try await app.runtime.rehearse(records)
+            #expect(rehearsal.isEqual && number(5) == 7, "\(rehearsal)")
+        }
+
         @Test func patchesWithoutCallsAreNamed() async throws {
             let rehearsal = try await rehearse(
                 line("number", "1", #""result":-1"#), line("absent", "1", #""result":1"#),
