@@ -128,7 +128,7 @@ extension ScriptRuntime {
         let isClosed = state.withLock { state in
             guard state.ledger.fail(key, of: bundle) else { return false }
             if key.kind == .patch, state.scripts[script.bundle.name]?.context == script.context {
-                state.slots[key.name]?.patch = nil
+                disconnect(state.slots[key.name])
             }
             return true
         }

@@ -102,7 +102,7 @@ extension ScriptRuntime {
     private func remove(_ name: String) -> Script? {
         state.withLock { state in
             guard let script = state.scripts.removeValue(forKey: name) else { return nil }
-            for key in script.functions.keys where key.kind == .patch { state.slots[key.name]?.patch = nil }
+            for key in script.functions.keys where key.kind == .patch { disconnect(state.slots[key.name]) }
             return script
         }
     }

@@ -97,7 +97,10 @@ public final class ScriptRuntime: Sendable {
     }
 
     deinit {
-        for slot in state.withLock({ Array($0.slots.values) }) { (slot.patch, slot.recorder) = (nil, nil) }
+        for slot in state.withLock({ Array($0.slots.values) }) {
+            disconnect(slot)
+            if slot.recorder === calls { slot.recorder = nil }
+        }
         thread.close()
     }
 
@@ -111,9 +114,14 @@ public final class ScriptRuntime: Sendable {
         state.withLock { state in
             let other = state.slots.updateValue(slot, forKey: slot.name)
             precondition(other == nil, "there are two points \(slot.name)")
-            slot.recorder = calls
+            if let calls { slot.recorder = calls }
             for script in state.scripts.values { connect(script, to: slot, unless: state.ledger) }
         }
+    }
+
+    /// Removes this runtime's script from a slot. Another runtime that has opened the point keeps its own.
+    func disconnect(_ slot: PatchSlot?) {
+        if let slot, slot.patch?.owner == ObjectIdentifier(self) { slot.patch = nil }
     }
 
     /// Puts a script's function into a slot, if the script has one for it that is not closed.
@@ -122,7 +130,7 @@ public final class ScriptRuntime: Sendable {
         guard let function = script.functions[key], function.version == slot.version,
             !ledger.isClosed(key, for: script.bundle.id)
         else { return }
-        slot.patch = Patch { [weak self] arguments in
+        slot.patch = Patch(owner: ObjectIdentifier(self)) { [weak self] arguments in
             self?.call(key, of: script, arguments)
         } fail: { [weak self] error, isOfScript in
             self?.fail(key, of: script, ScriptError(.mismatched, "\(error)"), isCounted: isOfScript)

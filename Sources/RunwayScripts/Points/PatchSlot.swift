@@ -65,6 +65,8 @@ final class PatchSlot: Sendable {
 
 /// A function of a script, with what its caller reports about the result.
 struct Patch: Sendable {
+    /// The runtime that has put it into a slot.
+    var owner: ObjectIdentifier?
     /// Calls the function with arguments as JSON. Returns `nil` if it failed, which is then recorded.
     let call: @Sendable (_ arguments: [[UInt8]]) -> [UInt8]?
     /// Records a result that the app can't use.

@@ -182,6 +182,19 @@ struct CallRecorderTests {
         #expect(below?.kind == .recordsUnusable)
     }
 
+    @Test func otherRuntimeEndsNeitherPatchNorRecording() async throws {
+        let lines = try await lines { runtime throws in
+            runtime.open(rows)
+            rows.slot.patch = Patch(owner: ObjectIdentifier(runtime)) { _ in
+                nil
+            } fail: { _, _ in
+            }
+            do { try ScriptRuntime(marker: folder.marker, build: "412").open(rows) }
+            #expect(rows.slot.patch != nil && rows(Listing(items: [])) == [])
+        }
+        #expect(lines.count == 1)
+    }
+
     @Test func fileOfAnotherFormIsNotChanged() throws {
         try Data("a photo\nwithout end".utf8).write(to: file)
         let error = #expect(throws: ScriptError.self) { try CallRecorder(file, redaction: .default) }
