@@ -3,9 +3,9 @@ import Observation
 import Runway
 import RunwayBundles
 import RunwayJSON
+import RunwayMediator
 import RunwayScripts
 import RunwayViews
-import Synchronization
 
 /// The values that the card of a home shows, by the names in the documents of `Samples/Card`.
 struct HomeCard: Codable, Sendable {
@@ -36,18 +36,23 @@ struct HomeCardReformer: Reformer, Sendable {
     /// The version of the files in the resources.
     private static let embeddedVersion: Int64 = 1
 
-    /// The card; `nil` if the bundle has none that can be read.
-    private(set) var document: ViewDocument?
-    /// The bundle that has the card.
-    private(set) var bundle: BundleID?
+    /// The card as a bundle describes it.
+    struct Design: Sendable {
+        let bundle: BundleID
+        let document: ViewDocument
+        let skin: ViewSkin
+    }
+
+    /// The newest card; `nil` if the bundle has none that can be read.
+    private(set) var design: Design?
     /// Converts homes, unless a script of the bundle does.
     let reformer: PatchableReformer<HomeCardReformer>
     private let store: BundleStore
     private let scripts: ScriptRuntime
-    private let failures: Failures
+    private let mediator: Mediator
 
     /// Creates the cards. Call ``run()`` to show them.
-    init(over network: NetworkLayer) throws {
+    init(over network: NetworkLayer, in mediator: Mediator) throws {
         let resources = Bundle.main.bundleURL
         let folder = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
         store = try BundleStore(
@@ -57,12 +62,10 @@ struct HomeCardReformer: Reformer, Sendable {
                 Self.repository, root: Array(try Data(contentsOf: resources.appending(path: "root.json"))),
                 bundle: "homes"),
             on: network)
-        let failures = Failures()
-        scripts = try ScriptRuntime(marker: folder.appending(path: "scripts.marker"), build: "1") { record in
-            if record.kind == .failed { failures.add(record.bundle) }
-        }
+        // Also the lines of the scripts' consoles.
+        scripts = try ScriptRuntime(marker: folder.appending(path: "scripts.marker"), build: "1") { print($0) }
         reformer = scripts.patchable(HomeCardReformer(), version: 1)
-        self.failures = failures
+        self.mediator = mediator
     }
 
     /// Shows each version that is installed while the app runs, until the task is cancelled.
@@ -82,36 +85,35 @@ struct HomeCardReformer: Reformer, Sendable {
             if bundle.paths.contains(where: { $0.hasPrefix("scripts/") }) {
                 try await scripts.load(ScriptBundle(bundle, name: "homes", runtime: "1"))
             }
-            (self.document, self.bundle) = (document, bundle.id)
+            design = Design(bundle: bundle.id, document: document, skin: skin)
         } catch {
             // The former card stays. A bundle that is launched twice without being ready is condemned.
         }
     }
 
-    /// Makes the tree of a card outside the main actor.
-    @concurrent static func tree(
-        of document: ViewDocument, _ card: JSONDocument, after former: ViewTree?
+    /// Makes the tree of a card outside the main actor: as a script draws it, or as `card.json` describes it.
+    @concurrent nonisolated func tree(
+        of card: JSONDocument, in design: Design, after former: ViewTree?
     ) async -> ViewTree {
-        document.tree(of: card.root, after: former)
+        let drawn = scripts.view("card", of: card.root).flatMap { try? ViewDocument($0.root, skin: design.skin) }
+        return (drawn ?? design.document).tree(of: card.root, after: former)
     }
 
     /// Reports the bundle as ready when a card has appeared, unless one of its scripts has failed.
-    func didShow() {
-        if let bundle, !failures.contain("homes@\(bundle)") { try? store.ready(bundle) }
+    func didShow(_ design: Design) {
+        if !scripts.hasFailed("homes@\(design.bundle)") { try? store.ready(design.bundle) }
     }
 
-    /// Returns the card after an event: a script may have changed it.
+    /// Ends what the scripts remember of the account that signs out.
+    func signOut() async { await scripts.beginGeneration() }
+
+    /// Returns the card after an event, which opens a page, or which a script handles.
     func card(after event: ViewEvent, _ card: JSONDocument) -> JSONDocument {
         guard let detail = try? JSONDocument(Array(event.detail)) else { return card }
+        if event.name == "page.open" {
+            mediator.open(detail.root.string ?? "", from: .pages)
+            return card
+        }
         return scripts.state(after: event.name, card.root, detail.root) ?? card
-    }
-
-    /// The bundles whose scripts have failed since the app was launched.
-    private final class Failures: Sendable {
-        /// Guards the names and versions.
-        private let bundles = Mutex<Set<String>>([])
-
-        func add(_ bundle: String) { bundles.withLock { _ = $0.insert(bundle) } }
-        func contain(_ bundle: String) -> Bool { bundles.withLock { $0.contains(bundle) } }
     }
 }

@@ -1,5 +1,7 @@
 import RunwayBundles
 import RunwayJSON
+import RunwayMediator
+import RunwayScreens
 import RunwayViews
 import SwiftUI
 
@@ -25,10 +27,10 @@ struct HomeCardView: View {
                 }
             }
         }
-        .task(id: Shown(bundle: cards.bundle, taps: taps)) {
-            guard let document = cards.document else { return }
-            tree = await HomeCards.tree(of: document, card, after: tree)
-            cards.didShow()
+        .task(id: Shown(bundle: cards.design?.bundle, taps: taps)) {
+            guard let design = cards.design else { return }
+            tree = await cards.tree(of: card, in: design, after: tree)
+            cards.didShow(design)
         }
     }
 
@@ -36,5 +38,20 @@ struct HomeCardView: View {
     private struct Shown: Equatable {
         let bundle: BundleID?
         let taps: Int
+    }
+}
+
+/// What the card may open: a script of its bundle chooses the address, such as `app://homes/map?id=7`.
+enum HomePage: Page {
+    static let module = "homes"
+    case map(id: String)
+    var reach: Reach { .pages }
+}
+
+struct HomeModule: Module {
+    func screen(for page: HomePage, in mediator: Mediator) -> Screen {
+        switch page {
+        case .map(let id): Screen(Text("The map around home \(id)").navigationTitle("Map").screen("map"))
+        }
     }
 }

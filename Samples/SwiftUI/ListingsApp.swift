@@ -21,11 +21,14 @@ struct ListingsApp: App {
 
     init() {
         let network = NetworkLayer(tokens: KeychainTokenStore())
-        let mediator = Mediator { AddressModule() }
+        let mediator = Mediator {
+            AddressModule()
+            HomeModule()
+        }
         let bridge = Shop.bridge(over: network, in: mediator)
         let shell = StackShell(mediator: mediator) { Screen(ShopView(address: $0, bridge: bridge, mediator: mediator)) }
         (self.network, self.mediator, self.bridge) = (network, mediator, bridge)
-        cards = try? HomeCards(over: network)
+        cards = try? HomeCards(over: network, in: mediator)
         _shell = State(initialValue: shell)
     }
 

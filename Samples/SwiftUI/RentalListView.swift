@@ -43,7 +43,7 @@ struct RentalListView: View {
             if let error = rentals.error { Text(error.detail) }
             if let favourites { NavigationLink("Saved") { SavedView(favourites: favourites) } }
             Button("Orders") { openOrders() }
-            NavigationLink("Account") { SignInView(network: network, bridge: bridge) }
+            NavigationLink("Account") { SignInView(network: network, bridge: bridge, cards: cards) }
         }
         .navigationTitle("Rentals")
         .screen("rentals")

@@ -7,14 +7,15 @@ import SwiftUI
 struct SignInView: View {
     let network: NetworkLayer
     let bridge: Bridge
+    let cards: HomeCards?
     @State private var account: String?
     @State private var name = ""
     @State private var password = ""
     @State private var message = ""
     @State private var isBusy = false
 
-    init(network: NetworkLayer, bridge: Bridge) {
-        (self.network, self.bridge) = (network, bridge)
+    init(network: NetworkLayer, bridge: Bridge, cards: HomeCards?) {
+        (self.network, self.bridge, self.cards) = (network, bridge, cards)
         // After a launch it is who was signed in when the app ended.
         _account = State(initialValue: network.settings(of: Listings.self).account)
     }
@@ -48,6 +49,7 @@ struct SignInView: View {
         message = await network.signOutOfListings()
         // The pages of the shop end their calls, lose their data and are loaded again.
         bridge.signOut()
+        await cards?.signOut()
         account = network.settings(of: Listings.self).account
     }
 }

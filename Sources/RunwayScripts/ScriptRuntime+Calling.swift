@@ -47,8 +47,8 @@ extension ScriptRuntime {
         document(PointKey(kind: .view, name: name), [state]) { $0 == .object }
     }
 
-    /// Returns whether a function of a bundle's scripts has failed in this process, as the call that failed knows it
-    /// already: records arrive later. Failures that are not the script's do not count.
+    /// Returns whether a function of a bundle's scripts has failed since the process began, for example before the
+    /// bundle is reported as ready. Unlike records, it includes the failure of a call that has just returned.
     ///
     /// - Parameter bundle: The name and the version, as ``ScriptBundle/id``.
     public func hasFailed(_ bundle: String) -> Bool { state.withLock { $0.ledger.hasFailures(of: bundle) } }
