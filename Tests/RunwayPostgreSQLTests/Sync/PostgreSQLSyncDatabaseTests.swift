@@ -220,7 +220,7 @@
             // Counts the calls for each space.
             let calls = Mutex([0, 0])
             let locks = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
-            let service = try await service { [spaces] commit, transaction in
+            let hook: SyncStore.PostgreSQLHook = { [spaces] commit, transaction in
                 let place = commit.space == UUID(spaces[0]) ? 0 : 1
                 let isFirst = calls.withLock { calls in
                     calls[place] += 1
@@ -233,12 +233,14 @@
                 }
                 try transaction.run("UPDATE \(table) SET n = n + 1 WHERE id = $1", ["\(1 - place)"])
             }
+            // A server for each space: two spaces of one server may share a connection, and then wait for each other.
+            let services = [try await service(hook: hook), try await service(hook: hook)]
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for place in 0..<40 {
                     group.addTask {
                         var device = PushingDevice()
                         let packet = device.packet([[.insert(RowKey("t", device.id), life: 1, [:])]])
-                        let verdicts = try await push(packet, to: service, in: spaces[place % 2])
+                        let verdicts = try await push(packet, to: services[place % 2], in: spaces[place % 2])
                         guard case .applied = verdicts[0] else {
                             throw Unexpected(response: .verdicts(verdicts, head: 0))
                         }
