@@ -29,7 +29,7 @@ struct HomeCardReformer: Reformer, Sendable {
 
 /// The card of homes as the running bundle describes it, with the scripts that handle its taps.
 ///
-/// The resources of the app have the folder `Card`, with the files of `Samples/Card/embedded`, and `root.json`, which is
+/// The resources of the app have the folder `Card`, with the files of `Samples/Card/embedded`, and `root.json`, the file
 /// `metadata/1.root.json` of the repository. The team publishes `Samples/Card/published` by `runway bundle publish`.
 @MainActor @Observable final class HomeCards {
     private static let repository = "https://cdn.example.com/homes"
@@ -84,6 +84,8 @@ struct HomeCardReformer: Reformer, Sendable {
             let document = try ViewDocument(bytes("card.json"), skin: skin)
             if bundle.paths.contains(where: { $0.hasPrefix("scripts/") }) {
                 try await scripts.load(ScriptBundle(bundle, name: "homes", runtime: "1"))
+            } else {
+                await scripts.unload("homes")
             }
             design = Design(bundle: bundle.id, document: document, skin: skin)
         } catch {

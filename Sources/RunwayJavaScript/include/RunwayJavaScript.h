@@ -51,7 +51,7 @@ void JSValueUnprotect(JSContextRef context, JSValueRef value);
 void JSContextGroupSetExecutionTimeLimit(
     JSContextGroupRef group, double seconds, bool (*callback)(JSContextRef context, void *clock), void *clock);
 
-// WebKitGTK's: reads an option of the engine, which it takes from environment variables at its start. Returns 0 if there is none of the name.
+// Only in WebKitGTK: reads an option, which the engine takes from the environment at its start. Returns 0 if no option has the name.
 int jsc_options_get_boolean(const char *option, int *value);
 #endif
 
